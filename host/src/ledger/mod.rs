@@ -1,0 +1,3 @@
+//! Ledgers: framing, observation, checkpoint contract, fold and artifacts.
+
+pub mod kind;

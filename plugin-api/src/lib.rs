@@ -1,0 +1,29 @@
+//! The contract between `host` and its plugins.
+//!
+//! An author implements [`LedgerKind`] for a type and writes one [`export_plugin!`] line. Everything that touches the
+//! outside world stays in the host: a kind declares its shape ([`KindDeclaration`]), judges what only it can judge, and
+//! turns rows into a summary, status lines and answers of its own verbs. Equal inputs must give equal bytes.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`declaration`] | what a kind says of itself: entity, fields, verdict, verbs, reasons, examples |
+//! | [`kind`] | the trait, and the views of observations and rows that it is given |
+//! | [`json`] | the one JSON value of the product: key order kept, integers exact, its reader and its writers |
+//! | [`rules`] | pure rules for text, time and numbers that host and plugins share |
+//! | [ffi] | what crosses the library boundary; nobody but the adapter and the host's loader needs it |
+//!
+//! May not: read a clock, a file, the environment or the network.
+
+pub mod declaration;
+pub mod json;
+pub mod kind;
+pub mod rules;
+
+pub use declaration::{
+    EntityDeclaration, EntityKey, EntityKeyType, Example, FieldDeclaration, FieldType, KeyPart, KindDeclaration,
+    ReasonDeclaration, RefusedExample, VerbArgument, VerbArgumentType, VerbDeclaration, VerdictDeclaration,
+};
+pub use json::Value;
+pub use kind::{
+    Counts, Entity, Failure, LedgerKind, LedgerView, ObservationView, Refusal, Row, StatusText, VerbAnswer, VerbCall,
+};
