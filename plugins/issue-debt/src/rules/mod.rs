@@ -1,0 +1,42 @@
+//! The rules of the ledger: pure, so that equal inputs give equal bytes.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | `declaration` | fields |
+//! | `values` | the words of the two custom types, dependencies and follow-up |
+//! | `row` | a folded row, read into types |
+//! | `totals` | what summary and status have in common |
+//! | `summary`, `status` | how the totals are printed |
+
+mod declaration;
+mod row;
+mod status;
+mod summary;
+#[cfg(test)]
+mod testing;
+mod totals;
+mod values;
+#[cfg(test)]
+mod vectors;
+
+use plugin_api::{Failure, KindDeclaration, LedgerKind, LedgerView, StatusText, Value};
+
+use totals::Totals;
+
+/// The kind `issue-debt`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IssueDebt;
+
+impl LedgerKind for IssueDebt {
+    fn declaration(&self) -> KindDeclaration {
+        declaration::declaration()
+    }
+
+    fn summary(&self, ledger: &LedgerView<'_>) -> Result<Vec<(String, Value<'static>)>, Failure> {
+        Ok(summary::summary(&Totals::of(ledger)?))
+    }
+
+    fn status(&self, ledger: &LedgerView<'_>, max_rows: usize) -> Result<StatusText, Failure> {
+        Ok(status::status(&Totals::of(ledger)?, ledger.counts.stale, max_rows))
+    }
+}
