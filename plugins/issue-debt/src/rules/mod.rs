@@ -3,7 +3,7 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | `declaration` | fields |
-//! | `values` | the words of the two custom types, dependencies and follow-up |
+//! | `values` | the two custom types, dependencies and follow-up |
 //! | `row` | a folded row, read into types |
 //! | `totals` | what summary and status have in common |
 //! | `summary`, `status` | how the totals are printed |
@@ -19,8 +19,9 @@ mod values;
 #[cfg(test)]
 mod vectors;
 
-use plugin_api::{Failure, KindDeclaration, LedgerKind, LedgerView, StatusText, Value};
+use plugin_api::{Entity, Failure, KindDeclaration, LedgerKind, LedgerView, Refusal, StatusText, Value};
 
+use declaration::{DEPENDENCIES, FOLLOWUP, REPO};
 use totals::Totals;
 
 /// The kind `issue-debt`.
@@ -30,6 +31,14 @@ pub struct IssueDebt;
 impl LedgerKind for IssueDebt {
     fn declaration(&self) -> KindDeclaration {
         declaration::declaration()
+    }
+
+    fn normalise(&self, field: &str, value: &Value<'_>, entity: &Entity<'_>) -> Result<Value<'static>, Refusal> {
+        match field {
+            DEPENDENCIES => values::dependencies(value, entity.text(REPO)),
+            FOLLOWUP => values::followup(value),
+            other => Err(Refusal::invalid_value(format!("{other} is no custom field of issue-debt"))),
+        }
     }
 
     fn summary(&self, ledger: &LedgerView<'_>) -> Result<Vec<(String, Value<'static>)>, Failure> {
