@@ -2,7 +2,7 @@
 
 use plugin_api::{
     EntityDeclaration, EntityKey, EntityKeyType, FieldDeclaration, FieldType, KeyPart, KindDeclaration,
-    VerdictDeclaration,
+    ReasonDeclaration, VerdictDeclaration,
 };
 
 /// Entity key: the repository, `owner/name`.
@@ -27,6 +27,8 @@ pub(super) const CLOSED: &str = "closed";
 pub(super) const UNKNOWN: &str = "unknown";
 /// Value of [`CLOSEABILITY`] that the summary lists by key.
 pub(super) const CLOSEABLE_NOW: &str = "closeable-now";
+/// Reason of the extra check (L 2.4).
+pub(super) const ENTITY_IS_PR: &str = "entity_is_pr";
 
 /// The declaration.
 pub(super) fn declaration() -> KindDeclaration {
@@ -41,8 +43,14 @@ pub(super) fn declaration() -> KindDeclaration {
         fields: fields(),
         verdict: VerdictDeclaration { field: STATE_CLASS.to_owned(), terminal: CLOSED.to_owned() },
         due: None,
-        checks_observations: false,
-        reasons: Vec::new(),
+        checks_observations: true,
+        reasons: vec![ReasonDeclaration {
+            code: ENTITY_IS_PR.to_owned(),
+            text: "The evidence links a pull request with the entity's own number, so the entity is no issue."
+                .to_owned(),
+            remedy: "Observe the issue that the pull request works on, or cite evidence about the issue itself."
+                .to_owned(),
+        }],
         verbs: Vec::new(),
         accepted: Vec::new(),
         refused: Vec::new(),
@@ -143,5 +151,6 @@ mod tests {
             (declaration.verdict.field.as_str(), declaration.verdict.terminal.as_str()),
             ("state_class", "closed")
         );
+        assert!(declaration.checks_observations);
     }
 }

@@ -2,13 +2,15 @@
 //!
 //! | module | what it holds |
 //! | --- | --- |
-//! | `declaration` | fields |
+//! | `declaration` | fields, reasons |
+//! | `pull_request` | whether evidence shows that the entity is a pull request |
 //! | `values` | the two custom types, dependencies and follow-up |
 //! | `row` | a folded row, read into types |
 //! | `totals` | what summary and status have in common |
 //! | `summary`, `status` | how the totals are printed |
 
 mod declaration;
+mod pull_request;
 mod row;
 mod status;
 mod summary;
@@ -19,9 +21,11 @@ mod values;
 #[cfg(test)]
 mod vectors;
 
-use plugin_api::{Entity, Failure, KindDeclaration, LedgerKind, LedgerView, Refusal, StatusText, Value};
+use plugin_api::{
+    Entity, Failure, KindDeclaration, LedgerKind, LedgerView, ObservationView, Refusal, StatusText, Value,
+};
 
-use declaration::{DEPENDENCIES, FOLLOWUP, REPO};
+use declaration::{DEPENDENCIES, ENTITY_IS_PR, FOLLOWUP, ISSUE, REPO};
 use totals::Totals;
 
 /// The kind `issue-debt`.
@@ -31,6 +35,16 @@ pub struct IssueDebt;
 impl LedgerKind for IssueDebt {
     fn declaration(&self) -> KindDeclaration {
         declaration::declaration()
+    }
+
+    fn check(&self, observation: &ObservationView<'_>) -> Result<(), Refusal> {
+        let (repo, issue) = (observation.entity.text(REPO), observation.entity.text(ISSUE));
+        match pull_request::find(observation.evidence, repo, issue) {
+            None => Ok(()),
+            Some(link) => {
+                Err(Refusal::new(ENTITY_IS_PR, format!("evidence shows {link}: {repo}#{issue} is a pull request")))
+            }
+        }
     }
 
     fn normalise(&self, field: &str, value: &Value<'_>, entity: &Entity<'_>) -> Result<Value<'static>, Refusal> {
