@@ -5,6 +5,8 @@ use plugin_api::{
     ReasonDeclaration, VerdictDeclaration,
 };
 
+use super::examples;
+
 /// Entity key: the repository, `owner/name`.
 pub(super) const REPO: &str = "repo";
 /// Entity key: the number.
@@ -52,8 +54,8 @@ pub(super) fn declaration() -> KindDeclaration {
                 .to_owned(),
         }],
         verbs: Vec::new(),
-        accepted: Vec::new(),
-        refused: Vec::new(),
+        accepted: examples::accepted(),
+        refused: examples::refused(),
     }
 }
 
@@ -152,5 +154,18 @@ mod tests {
             ("state_class", "closed")
         );
         assert!(declaration.checks_observations);
+    }
+
+    #[test]
+    fn the_readme_lists_every_field_and_reason() {
+        let readme = include_str!("../../README.md");
+        for field in declaration().fields {
+            let row = format!("| `{}` | {} | {} |", field.name, field.kind.name(), field.description);
+            assert!(readme.contains(&row), "README.md lacks the row {row}");
+        }
+        for reason in declaration().reasons {
+            let row = format!("| `{}` | {} | {} |", reason.code, reason.text, reason.remedy);
+            assert!(readme.contains(&row), "README.md lacks the row {row}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | module | what it holds |
 //! | --- | --- |
-//! | `declaration` | fields, reasons |
+//! | `declaration` | fields, reasons; with `examples` |
 //! | `pull_request` | whether evidence shows that the entity is a pull request |
 //! | `values` | the two custom types, dependencies and follow-up |
 //! | `row` | a folded row, read into types |
@@ -10,6 +10,7 @@
 //! | `summary`, `status` | how the totals are printed |
 
 mod declaration;
+mod examples;
 mod pull_request;
 mod row;
 mod status;
