@@ -1,0 +1,119 @@
+//! What the kind declares (L 1.1, L 10.3), and the one home of its words.
+
+use plugin_api::{
+    EntityDeclaration, EntityKey, EntityKeyType, FieldDeclaration, FieldType, KeyPart, KindDeclaration,
+    VerdictDeclaration,
+};
+
+use super::reservation::State;
+
+/// Entity key: the machine.
+pub(super) const MACHINE: &str = "machine";
+/// Entity key: the device's number on its machine.
+pub(super) const GPU_INDEX: &str = "gpu_index";
+/// Field: whether the device is held.
+pub(super) const STATE: &str = "state";
+/// Field: the lane that holds it.
+pub(super) const HOLDER: &str = "holder";
+/// Field: what it is held for.
+pub(super) const WORKLOAD: &str = "workload";
+/// Field: start of the hold.
+pub(super) const STARTED_AT: &str = "started_at";
+/// Field: end of the hold.
+pub(super) const EXPECTED_END: &str = "expected_end";
+/// Field: the issue behind the workload.
+pub(super) const ISSUE: &str = "issue";
+/// The declaration.
+pub(super) fn declaration() -> KindDeclaration {
+    KindDeclaration {
+        name: "gpu-reservation".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        description: "Who holds which GPU, for what and until when".to_owned(),
+        workspace: "CoursIA-gpu-reservation-ledger".to_owned(),
+        entity: entity(),
+        fields: fields(),
+        verdict: VerdictDeclaration { field: STATE.to_owned(), terminal: State::Released.word().to_owned() },
+        due: Some(EXPECTED_END.to_owned()),
+        checks_observations: false,
+        reasons: Vec::new(),
+        verbs: Vec::new(),
+        accepted: Vec::new(),
+        refused: Vec::new(),
+    }
+}
+
+fn entity() -> EntityDeclaration {
+    EntityDeclaration {
+        keys: vec![
+            EntityKey { name: MACHINE.to_owned(), kind: EntityKeyType::Machine },
+            EntityKey { name: GPU_INDEX.to_owned(), kind: EntityKeyType::Index },
+        ],
+        // Two literals, because `--entity` of append allows blanks between parts: `M #  GPU 007`.
+        row_key: vec![
+            KeyPart::Key(MACHINE.to_owned()),
+            KeyPart::Literal("#".to_owned()),
+            KeyPart::Literal("gpu".to_owned()),
+            KeyPart::Key(GPU_INDEX.to_owned()),
+        ],
+        printed: "<machine>#gpu<n>".to_owned(),
+    }
+}
+
+fn fields() -> Vec<FieldDeclaration> {
+    let states = State::ALL.iter().map(|state| state.word().to_owned()).collect();
+    vec![
+        field(
+            STATE,
+            FieldType::Enum(states),
+            "Whether the device is held, released, or held by somebody who no longer gives a sign of life.",
+        ),
+        field(HOLDER, FieldType::Lane, "The lane that holds the device."),
+        field(WORKLOAD, FieldType::Text, "What runs on the device, in a few words."),
+        field(STARTED_AT, FieldType::UtcTimestamp, "When the hold starts; it may lie in the future."),
+        field(EXPECTED_END, FieldType::UtcTimestamp, "When the hold is expected to end; a hold past it is overdue."),
+        field(ISSUE, FieldType::IssueRef, "The issue for which the device is held."),
+    ]
+}
+
+fn field(name: &str, kind: FieldType, description: &str) -> FieldDeclaration {
+    FieldDeclaration { name: name.to_owned(), kind, description: description.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_types_and_values_are_those_of_the_reference() {
+        let printed: Vec<String> = declaration()
+            .fields
+            .iter()
+            .map(|field| format!("{} {} {}", field.name, field.kind.name(), field.kind.values().join(",")))
+            .collect();
+        assert_eq!(
+            printed,
+            [
+                "state enum held,released,stale",
+                "holder lane ",
+                "workload text ",
+                "started_at utc-timestamp ",
+                "expected_end utc-timestamp ",
+                "issue issue-ref ",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_row_key_is_machine_hash_gpu_index() {
+        let declaration = declaration();
+        let keys: Vec<_> = declaration.entity.keys.iter().map(|key| (key.name.as_str(), key.kind)).collect();
+        assert_eq!(keys, [("machine", EntityKeyType::Machine), ("gpu_index", EntityKeyType::Index)]);
+        let literal = |text: &str| KeyPart::Literal(text.to_owned());
+        let key = |name: &str| KeyPart::Key(name.to_owned());
+        assert_eq!(declaration.entity.row_key, [key("machine"), literal("#"), literal("gpu"), key("gpu_index")]);
+        assert_eq!(declaration.name, "gpu-reservation");
+        assert_eq!(declaration.workspace, "CoursIA-gpu-reservation-ledger");
+        assert_eq!(declaration.verdict, VerdictDeclaration { field: "state".into(), terminal: "released".into() });
+        assert_eq!(declaration.due.as_deref(), Some("expected_end"));
+    }
+}
