@@ -1,8 +1,8 @@
 //! What the kind declares (L 1.1, L 10.3), and the one home of its words.
 
 use plugin_api::{
-    EntityDeclaration, EntityKey, EntityKeyType, FieldDeclaration, FieldType, KeyPart, KindDeclaration,
-    VerdictDeclaration,
+    EntityDeclaration, EntityKey, EntityKeyType, FieldDeclaration, FieldType, KeyPart, KindDeclaration, VerbArgument,
+    VerbArgumentType, VerbDeclaration, VerdictDeclaration,
 };
 
 use super::reservation::State;
@@ -11,6 +11,8 @@ use super::reservation::State;
 pub(super) const MACHINE: &str = "machine";
 /// Entity key: the device's number on its machine.
 pub(super) const GPU_INDEX: &str = "gpu_index";
+/// What stands between the two in a row key.
+pub(super) const GPU_MARK: &str = "#gpu";
 /// Field: whether the device is held.
 pub(super) const STATE: &str = "state";
 /// Field: the lane that holds it.
@@ -23,6 +25,15 @@ pub(super) const STARTED_AT: &str = "started_at";
 pub(super) const EXPECTED_END: &str = "expected_end";
 /// Field: the issue behind the workload.
 pub(super) const ISSUE: &str = "issue";
+/// Verb: may a lane run on a device now?
+pub(super) const CHECK_PENDING: &str = "check-pending";
+/// Argument of [`CHECK_PENDING`]: the device.
+pub(super) const ENTITY: &str = "entity";
+/// Argument of [`CHECK_PENDING`]: the lane that asks.
+pub(super) const MY_LANE: &str = "my-lane";
+/// Flag of [`CHECK_PENDING`]: a free device is not enough (N21).
+pub(super) const REQUIRE_HOLD: &str = "require-hold";
+
 /// The declaration.
 pub(super) fn declaration() -> KindDeclaration {
     KindDeclaration {
@@ -36,7 +47,7 @@ pub(super) fn declaration() -> KindDeclaration {
         due: Some(EXPECTED_END.to_owned()),
         checks_observations: false,
         reasons: Vec::new(),
-        verbs: Vec::new(),
+        verbs: vec![check_pending()],
         accepted: Vec::new(),
         refused: Vec::new(),
     }
@@ -79,6 +90,44 @@ fn field(name: &str, kind: FieldType, description: &str) -> FieldDeclaration {
     FieldDeclaration { name: name.to_owned(), kind, description: description.to_owned() }
 }
 
+fn check_pending() -> VerbDeclaration {
+    VerbDeclaration {
+        name: CHECK_PENDING.to_owned(),
+        aliases: vec!["check_pending".to_owned()],
+        help: "Say whether a lane may run on a device now".to_owned(),
+        exit_codes: vec![
+            "0  OK_TO_RUN; also NO_OBS and RELEASED, unless --require-hold is given".to_owned(),
+            "1  HOLD; with --require-hold also NO_OBS and RELEASED; or the snapshot cannot be read".to_owned(),
+            "2  STALE or OVERDUE; or --entity or --my-lane is not valid".to_owned(),
+        ],
+        arguments: vec![
+            argument(ENTITY, VerbArgumentType::Text, "The device, <machine>#gpu<n> in lower case", Need::Required),
+            argument(
+                MY_LANE,
+                VerbArgumentType::Text,
+                "The lane that asks, machine or machine:workspace; without it every hold is somebody else's",
+                Need::Optional,
+            ),
+            argument(
+                REQUIRE_HOLD,
+                VerbArgumentType::Flag,
+                "Exit 0 only for OK_TO_RUN: a device that nobody holds is refused too",
+                Need::Optional,
+            ),
+        ],
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Need {
+    Required,
+    Optional,
+}
+
+fn argument(name: &str, kind: VerbArgumentType, help: &str, need: Need) -> VerbArgument {
+    VerbArgument { name: name.to_owned(), help: help.to_owned(), kind, required: need == Need::Required }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,5 +164,23 @@ mod tests {
         assert_eq!(declaration.workspace, "CoursIA-gpu-reservation-ledger");
         assert_eq!(declaration.verdict, VerdictDeclaration { field: "state".into(), terminal: "released".into() });
         assert_eq!(declaration.due.as_deref(), Some("expected_end"));
+    }
+
+    #[test]
+    fn check_pending_asks_for_a_device_and_takes_both_spellings() {
+        let verbs = declaration().verbs;
+        let arguments: Vec<_> = verbs[0].arguments.iter().map(|a| (a.name.as_str(), a.kind, a.required)).collect();
+        assert_eq!(
+            arguments,
+            [
+                ("entity", VerbArgumentType::Text, true),
+                ("my-lane", VerbArgumentType::Text, false),
+                ("require-hold", VerbArgumentType::Flag, false),
+            ]
+        );
+        assert_eq!(
+            (verbs.len(), verbs[0].name.as_str(), verbs[0].aliases.as_slice()),
+            (1, "check-pending", &["check_pending".to_owned()][..])
+        );
     }
 }

@@ -2,10 +2,12 @@
 //!
 //! | module | what it holds |
 //! | --- | --- |
-//! | `declaration` | fields |
+//! | `declaration` | fields and the verb |
 //! | `reservation` | a folded row, read into types |
 //! | `summary`, `status` | what is printed of all rows |
+//! | `check_pending` | whether a lane may run on a device now |
 
+mod check_pending;
 mod declaration;
 mod reservation;
 mod status;
@@ -15,8 +17,9 @@ mod testing;
 #[cfg(test)]
 mod vectors;
 
-use plugin_api::{Failure, KindDeclaration, LedgerKind, LedgerView, StatusText, Value};
+use plugin_api::{Failure, KindDeclaration, LedgerKind, LedgerView, StatusText, Value, VerbAnswer, VerbCall};
 
+use declaration::CHECK_PENDING;
 use summary::Summary;
 
 /// The kind `gpu-reservation`.
@@ -34,5 +37,12 @@ impl LedgerKind for GpuReservation {
 
     fn status(&self, ledger: &LedgerView<'_>, max_rows: usize) -> Result<StatusText, Failure> {
         Ok(status::status(&Summary::of(ledger)?, ledger.counts.stale, max_rows))
+    }
+
+    fn verb(&self, call: &VerbCall<'_>) -> Result<VerbAnswer, Failure> {
+        match call.verb {
+            CHECK_PENDING => Ok(check_pending::answer(call)),
+            other => Err(Failure::new("unknown_verb", format!("gpu-reservation has no verb {other}"))),
+        }
     }
 }
