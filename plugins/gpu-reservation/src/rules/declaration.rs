@@ -5,6 +5,7 @@ use plugin_api::{
     VerbArgumentType, VerbDeclaration, VerdictDeclaration,
 };
 
+use super::examples;
 use super::reservation::State;
 
 /// Entity key: the machine.
@@ -48,8 +49,8 @@ pub(super) fn declaration() -> KindDeclaration {
         checks_observations: false,
         reasons: Vec::new(),
         verbs: vec![check_pending()],
-        accepted: Vec::new(),
-        refused: Vec::new(),
+        accepted: examples::accepted(),
+        refused: examples::refused(),
     }
 }
 
@@ -182,5 +183,23 @@ mod tests {
             (verbs.len(), verbs[0].name.as_str(), verbs[0].aliases.as_slice()),
             (1, "check-pending", &["check_pending".to_owned()][..])
         );
+    }
+
+    #[test]
+    fn the_readme_lists_every_field_argument_and_exit_code() {
+        let readme = include_str!("../../README.md");
+        for field in declaration().fields {
+            let row = format!("| `{}` | {} | {} |", field.name, field.kind.name(), field.description);
+            assert!(readme.contains(&row), "README.md lacks the row {row}");
+        }
+        for verb in declaration().verbs {
+            for argument in verb.arguments {
+                let row = format!("| `--{}` | {} |", argument.name, argument.help);
+                assert!(readme.contains(&row), "README.md lacks the row {row}");
+            }
+            for line in verb.exit_codes {
+                assert!(readme.contains(&format!("    {line}\n")), "README.md lacks the line {line}");
+            }
+        }
     }
 }

@@ -2,13 +2,14 @@
 //!
 //! | module | what it holds |
 //! | --- | --- |
-//! | `declaration` | fields and the verb |
+//! | `declaration` | fields and the verb; with `examples` |
 //! | `reservation` | a folded row, read into types |
 //! | `summary`, `status` | what is printed of all rows |
 //! | `check_pending` | whether a lane may run on a device now |
 
 mod check_pending;
 mod declaration;
+mod examples;
 mod reservation;
 mod status;
 mod summary;

@@ -276,6 +276,17 @@ fn another_verb_is_a_failure() {
     assert_eq!(GpuReservation.verb(&call).expect_err("no such verb").code, "unknown_verb");
 }
 
+#[test]
+fn the_readme_lists_every_verdict_with_its_exit_codes() {
+    let readme = include_str!("../../../README.md");
+    let all = [Verdict::NoObs, Verdict::Released, Verdict::Stale, Verdict::Hold, Verdict::Overdue, Verdict::OkToRun];
+    for verdict in all {
+        let cells =
+            format!("| `{}` | {} | {} |", verdict.word(), verdict.exit(Demand::Free), verdict.exit(Demand::OwnHold));
+        assert!(readme.contains(&cells), "README.md lacks {cells}");
+    }
+}
+
 proptest! {
     // The reference says OK_TO_RUN to every lane on a normal hold (D10); ours says it to the holder, in the window.
     #[test]
