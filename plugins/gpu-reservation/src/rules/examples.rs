@@ -2,12 +2,16 @@
 
 use plugin_api::{Example, RefusedExample};
 
+const SENDER: &str = r#""actor":"po-1:tool","observed_at":"2026-09-17T19:00:00Z""#;
 const DEVICE: &str = r#"{"machine":"po-1","gpu_index":0}"#;
 const RELEASED: &str = r#"{"state":"released"}"#;
 
 /// Each shows something else that is accepted; together they hold every field and every state.
 pub(super) fn accepted() -> Vec<Example> {
-    let all_fields = r#"{"state":"held","holder":"po-1:tool","workload":"PPO walk-forward","started_at":"2026-09-17T18:00:00Z","expected_end":"2026-09-17T22:00:00Z","issue":"acme/tool#7"}"#;
+    let all_fields = concat!(
+        r#"{"state":"held","holder":"po-1:tool","workload":"PPO walk-forward","#,
+        r##""started_at":"2026-09-17T18:00:00Z","expected_end":"2026-09-17T22:00:00Z","issue":"acme/tool#7"}"##
+    );
     let of_fields = [
         ("a hold with everything that is known of it", all_fields),
         ("a release; the row becomes historical", RELEASED),
@@ -61,9 +65,7 @@ const ENTITIES: [(&str, &str); 6] = [
 ];
 
 fn example(title: &str, entity: &str, fields: &str) -> Example {
-    let observation = format!(
-        r#"{{"actor":"po-1:tool","observed_at":"2026-09-17T19:00:00Z","evidence":"nvidia-smi on po-1","entity":{entity},"fields":{fields}}}"#
-    );
+    let observation = format!(r#"{{{SENDER},"evidence":"nvidia-smi on po-1","entity":{entity},"fields":{fields}}}"#);
     Example { title: title.to_owned(), observation }
 }
 

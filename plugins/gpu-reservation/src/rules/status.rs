@@ -16,7 +16,8 @@ pub(super) fn status(summary: &Summary<'_>, stale: u64, max_rows: usize) -> Stat
         format!("holders: {holders} | stale holds {stale_holds} | stale rows {stale}"),
     ];
     let mut ranked: Vec<_> = summary.live.iter().collect();
-    // Instants and not texts (D1): `.500000Z` sorts before `Z` of the same second. Stable, so equal ends stay in key order.
+    // Instants and not texts (D1): `.500000Z` sorts before `Z` of the same second. Stable, so equal ends stay in key
+    // order.
     ranked.sort_by_key(|row| (row.expected_end.is_none(), row.expected_end));
     StatusText { head, rows: ranked.into_iter().take(max_rows).map(line).collect() }
 }

@@ -8,7 +8,10 @@ use super::*;
 use crate::rules::GpuReservation;
 use crate::rules::testing::{any_fields, with_ledger};
 
-const HOLD: &str = r#"{"state":"held","holder":"po-1:tool","workload":"PPO","started_at":"2026-09-17T18:00:00Z","expected_end":"2026-09-17T22:00:00Z"}"#;
+const HOLD: &str = concat!(
+    r#"{"state":"held","holder":"po-1:tool","workload":"PPO","#,
+    r#""started_at":"2026-09-17T18:00:00Z","expected_end":"2026-09-17T22:00:00Z"}"#
+);
 const OWN: &[(&str, &str)] = &[("entity", "m#gpu0"), ("my-lane", "po-1:tool")];
 
 /// Asks with `arguments` at `now`; `fields` are those of row `m#gpu0`, `None` for no snapshot.
@@ -153,7 +156,10 @@ fn an_overdue_hold_says_so_to_every_lane() {
 
 #[test]
 fn overdue_stands_before_not_started() {
-    let fields = r#"{"state":"held","holder":"po-1:tool","started_at":"2026-09-18T00:00:00Z","expected_end":"2026-09-17T18:00:00Z"}"#;
+    let fields = concat!(
+        r#"{"state":"held","holder":"po-1:tool","#,
+        r#""started_at":"2026-09-18T00:00:00Z","expected_end":"2026-09-17T18:00:00Z"}"#
+    );
     let line = "OVERDUE  m#gpu0  the hold of po-1:tool was expected to end at 2026-09-17T18:00:00Z";
     check(fields, OWN, (line, 2));
 }
@@ -294,12 +300,14 @@ proptest! {
         fields in any_fields(), hour in 0..24, lane in prop::sample::select(vec!["po-1:tool", "po-2"]),
     ) {
         let now = format!("2026-09-17T{hour:02}:00:00Z");
-        let (line, exit) = answered(ask(Some(&fields), &now, &[("entity", "m#gpu0"), ("my-lane", lane), ("require-hold", "")]));
+        let arguments = [("entity", "m#gpu0"), ("my-lane", lane), ("require-hold", "")];
+        let (line, exit) = answered(ask(Some(&fields), &now, &arguments));
         let document = plugin_api::json::read(&fields).expect("fields are JSON");
         let field = |name: &str| document.value.get(name).and_then(Value::as_text);
         // All times of the strategy are whole hours of one day, so their texts compare as they do.
-        let in_window = field("started_at").is_none_or(|start| *start <= *now) && field("expected_end").is_none_or(|end| *now <= *end);
-        let may = field("state") == Some("held") && field("holder") == Some(lane) && in_window;
+        let started = field("started_at").is_none_or(|start| *start <= *now);
+        let in_time = field("expected_end").is_none_or(|end| *now <= *end);
+        let may = field("state") == Some("held") && field("holder") == Some(lane) && started && in_time;
         prop_assert!(may || exit != 0, "{line}");
         prop_assert_eq!(exit == 0, line.starts_with("OK_TO_RUN  "));
     }
