@@ -77,7 +77,8 @@ fn fields() -> Vec<FieldDeclaration> {
         field(
             STATE_CLASS,
             words(&state_class),
-            "Where the issue stands: open and ready to be worked on, blocked or left alone; put off; closed; or not known.",
+            "Where the issue stands: open and ready to be worked on, blocked or left alone; put off; closed; or not \
+             known.",
         ),
         field(
             CLOSEABILITY,
@@ -99,7 +100,8 @@ fn fields() -> Vec<FieldDeclaration> {
         field(
             FOLLOWUP,
             FieldType::Custom(FOLLOWUP.to_owned()),
-            "Where the remainder goes when the issue is closed: an issue (repo, number), a waiver (reason), none, or null.",
+            "Where the remainder goes when the issue is closed: an issue (repo, number), a waiver (reason), none, or \
+             null.",
         ),
     ]
 }

@@ -4,13 +4,20 @@ use plugin_api::{Example, RefusedExample};
 
 use super::declaration::ENTITY_IS_PR;
 
+const SENDER: &str = r#""actor":"po-1:tool","observed_at":"2026-09-17T19:00:00Z""#;
 const ENTITY: &str = r#"{"repo":"acme/tool","issue":7}"#;
 const EVIDENCE: &str = "gh issue view 7 --repo acme/tool";
 const VALUE: &str = "invalid_field_value";
 
 /// Each shows something else that is accepted; together they hold every field and every custom kind.
 pub(super) fn accepted() -> Vec<Example> {
-    let all_fields = r#"{"state_class":"open-blocked","closeability":"closeable-after-followup","remaining_atomic_prs":2,"eat_hours":4.5,"dependencies":[3,{"kind":"pr","repo":"acme/site","number":12,"note":"the new form"},{"kind":"external","note":"the vendor's answer"}],"followup":{"kind":"issue","repo":"acme/tool","number":8}}"#;
+    let all_fields = concat!(
+        r#"{"state_class":"open-blocked","closeability":"closeable-after-followup","#,
+        r#""remaining_atomic_prs":2,"eat_hours":4.5,"#,
+        r#""dependencies":[3,{"kind":"pr","repo":"acme/site","number":12,"note":"the new form"},"#,
+        r#"{"kind":"external","note":"the vendor's answer"}],"#,
+        r#""followup":{"kind":"issue","repo":"acme/tool","number":8}}"#
+    );
     let of_fields = [
         ("every field at once", all_fields),
         ("one field is enough", r#"{"state_class":"open-actionable"}"#),
@@ -112,9 +119,7 @@ const PULL_REQUESTS: [(&str, &str); 3] = [
 ];
 
 fn example(title: &str, entity: &str, evidence: &str, fields: &str) -> Example {
-    let observation = format!(
-        r#"{{"actor":"po-1:tool","observed_at":"2026-09-17T19:00:00Z","evidence":"{evidence}","entity":{entity},"fields":{fields}}}"#
-    );
+    let observation = format!(r#"{{{SENDER},"evidence":"{evidence}","entity":{entity},"fields":{fields}}}"#);
     Example { title: title.to_owned(), observation }
 }
 

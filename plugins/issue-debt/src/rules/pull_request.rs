@@ -70,6 +70,7 @@ mod tests {
         check("tool/pull/7", Some("/pull/7"));
         check("é/pull/7", Some("/pull/7"));
         check("a /tool/pull/7", Some("/pull/7"));
+        check("https://github.com/Acme//pull/7", Some("/pull/7"));
     }
 
     #[test]

@@ -23,7 +23,8 @@ pub(super) fn status(totals: &Totals<'_>, stale: u64, max_rows: usize) -> Status
         ),
     ];
     let mut ranked: Vec<_> = totals.live.iter().collect();
-    ranked.sort_by(|a, b| b.hours.total_cmp(&a.hours).then_with(|| a.key.cmp(b.key)));
+    // Stable, so rows of equal hours stay in key order.
+    ranked.sort_by(|a, b| b.hours.total_cmp(&a.hours));
     StatusText { head, rows: ranked.into_iter().take(max_rows).map(row).collect() }
 }
 

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 
 /// Reads `[{"key", "fields", "historical", "stale"}]`, as in a snapshot, and gives the rows to `then`.
 ///
-/// `historical` may be left out: a row is historical when its state class is closed. So may `stale`, which is then false.
+/// `historical` may be left out: a row is historical when its state class is closed. So may `stale`, which is then
+/// false.
 pub(super) fn with_ledger<T>(rows: &str, then: impl FnOnce(&LedgerView<'_>) -> T) -> T {
     let document = json::read(rows).expect("rows are JSON");
     let rows: Vec<Row<'_>> = document.value.as_list().expect("rows are a list").iter().map(row).collect();

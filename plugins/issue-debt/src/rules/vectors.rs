@@ -6,7 +6,8 @@ use plugin_api::{LedgerKind, Value};
 use super::IssueDebt;
 use super::testing::with_ledger;
 
-/// `fixture` holds the rows of a snapshot, `status_max_rows`, the kind's part of its summary, and the kind's lines of its status.
+/// `fixture` holds the rows of a snapshot, `status_max_rows`, the kind's part of its summary, and the kind's lines of
+/// its status.
 #[track_caller]
 fn check(fixture: &str) {
     let document = read(fixture).expect("the fixture is JSON");
