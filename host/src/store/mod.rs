@@ -4,12 +4,27 @@
 //! | --- | --- |
 //! | [`guard`] | where may be written; the proof that every writing function asks for |
 //! | [`resolve`], [`names`] | where a path really leads, what lies in what; no effects |
+//! | [`atomic`] | replace, stage and commit, create |
+//! | [`temps`] | temporary files |
+//! | [`files`] | whole inputs as text, folders |
+//! | [`disk`], [`faults`] | each operation once, with its fault point |
+//!
+//! A new file goes through these steps, each with a fault point: create, write, fsync, rename, fsync of the folder.
 //!
 //! May not: know what the files mean.
 
+pub mod atomic;
+pub mod disk;
+pub mod faults;
+pub mod files;
 pub mod guard;
 pub mod names;
 mod platform;
 pub mod resolve;
+pub mod temps;
+#[cfg(test)]
+pub(crate) mod testing;
 
+pub use atomic::{Created, Staged, Staging, create_exclusive, replace};
+pub use disk::{Disk, Mode, WriteError};
 pub use guard::{Guard, GuardError, Guarded};
