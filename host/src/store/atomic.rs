@@ -2,7 +2,7 @@
 //!
 //! A temporary file beside the target is written and synced, then renamed, then the folder is synced. A crash at any
 //! point leaves the old file or the new one. [`Staging`] and [`Staged`] split this in two, so that several files can be
-//! written first and renamed in order afterwards.
+//! written first and renamed in order afterwards ([`commit_all`]).
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use super::disk::{Disk, Mode, Step, WriteError};
 use super::files;
 use super::guard::Guarded;
+use super::lock::FoldLock;
 use super::platform;
 use super::temps::Temporary;
 
@@ -183,6 +184,23 @@ impl Staged {
         self.temporary.keep();
         Ok(Placed::Here)
     }
+}
+
+/// Replaces several files in this order, then makes all of it durable at once. At an error the rest disappears, and
+/// what was already renamed stays: the next fold sees by `fold.json`, which comes last, and repairs (D7).
+///
+/// # Errors
+/// [`WriteError`] of the first file that could not be replaced, or of a folder that could not be synced.
+pub fn commit_all(_lock: &FoldLock, staged: Vec<Staged>) -> Result<(), WriteError> {
+    let mut folders: Vec<(Disk, Guarded)> = Vec::new();
+    for file in staged {
+        let (disk, target) = (file.disk.clone(), file.target.clone());
+        file.rename()?;
+        if folders.iter().all(|(_, other)| other.path().parent() != target.path().parent()) {
+            folders.push((disk, target));
+        }
+    }
+    folders.iter().try_for_each(|(disk, target)| sync_folder_of(disk, target.path()))
 }
 
 fn sync_folder_of(disk: &Disk, path: &Path) -> Result<(), WriteError> {

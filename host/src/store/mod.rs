@@ -5,7 +5,8 @@
 //! | [`guard`] | where may be written; the proof that every writing function asks for |
 //! | [`resolve`], [`names`] | where a path really leads, what lies in what; no effects |
 //! | [`atomic`] | replace, stage and commit, create |
-//! | [`temps`] | temporary files |
+//! | [`temps`] | temporary files and the sweep of stale ones |
+//! | [`lock`] | one fold at a time |
 //! | [`files`] | whole inputs as text, folders |
 //! | [`disk`], [`faults`] | each operation once, with its fault point |
 //!
@@ -18,6 +19,7 @@ pub mod disk;
 pub mod faults;
 pub mod files;
 pub mod guard;
+pub mod lock;
 pub mod names;
 mod platform;
 pub mod resolve;
@@ -25,6 +27,7 @@ pub mod temps;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use atomic::{Created, Staged, Staging, create_exclusive, replace};
+pub use atomic::{Created, Staged, Staging, commit_all, create_exclusive, replace};
 pub use disk::{Disk, Mode, WriteError};
 pub use guard::{Guard, GuardError, Guarded};
+pub use lock::{FoldLock, LockError, OutputLock};

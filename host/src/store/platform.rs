@@ -7,6 +7,20 @@ pub(crate) use unix::*;
 #[cfg(windows)]
 pub(crate) use windows::*;
 
+/// Whether a process with some number runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Liveness {
+    /// One does; it may be another one with the same number.
+    #[cfg_attr(windows, expect(dead_code, reason = "this system is not asked"))]
+    Alive,
+    /// None does.
+    #[cfg_attr(windows, expect(dead_code, reason = "this system is not asked"))]
+    Dead,
+    /// The system did not say.
+    #[cfg_attr(unix, expect(dead_code, reason = "a POSIX system always says"))]
+    Unknown,
+}
+
 /// Errors of the system that fault points can give.
 #[cfg(any(test, feature = "faults"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +51,9 @@ mod unix {
     use std::path::{Path, PathBuf};
 
     use rustix::io::Errno;
+    use rustix::process::Pid;
 
+    use super::Liveness;
     use crate::store::disk::Mode;
     use crate::store::resolve::Identity;
 
@@ -90,6 +106,15 @@ mod unix {
         super::link_new(from, to)
     }
 
+    pub(crate) fn liveness(pid: u32) -> Liveness {
+        let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Liveness::Dead };
+        match rustix::process::test_kill_process(pid) {
+            Err(Errno::SRCH) => Liveness::Dead,
+            // Also when the signal is not permitted: then somebody else's process is there.
+            Ok(()) | Err(_) => Liveness::Alive,
+        }
+    }
+
     pub(crate) fn identity(found: &Metadata) -> Option<Identity> {
         Some(Identity { device: found.dev(), number: found.ino() })
     }
@@ -131,6 +156,7 @@ mod windows {
     use std::io;
     use std::path::{Path, PathBuf};
 
+    use super::Liveness;
     use crate::store::disk::Mode;
     use crate::store::resolve::Identity;
 
@@ -158,6 +184,10 @@ mod windows {
 
     pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
         super::link_new(from, to)
+    }
+
+    pub(crate) fn liveness(_pid: u32) -> Liveness {
+        Liveness::Unknown
     }
 
     pub(crate) fn identity(_found: &Metadata) -> Option<Identity> {

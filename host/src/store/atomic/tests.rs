@@ -1,6 +1,7 @@
 //! Every operation of a replacement fails or kills once; what is left must be the old file or the new one, whole.
 
 use super::*;
+use crate::clock;
 use crate::reasons::Fatal;
 use crate::store::faults::{Faults, Operation};
 use crate::store::testing::{Home, put, text};
@@ -242,6 +243,64 @@ fn a_dropped_file_disappears_at_each_stage() {
     drop(begin());
     drop(begin().finish().unwrap());
     assert_eq!(home.names(), [""; 0]);
+}
+
+const FOUR: [&str; 4] = ["snapshot.json", "summary.json", "status.md", "fold.json"];
+
+/// Stages four new files over four old ones and commits them; what is left of each.
+fn commit_four(fault: &str) -> (Result<(), WriteError>, Vec<String>) {
+    let home = Home::new();
+    let disk = Disk::with_faults(faults(fault).simulated());
+    let lock =
+        FoldLock::acquire(&Disk::default(), &home.guarded("locked"), std::time::Duration::ZERO, &clock::now).unwrap();
+    let stage = |name: &&str| {
+        put(&home.at(name), b"old");
+        let mut staging = Staging::begin(&disk, &home.guarded(name), Mode::Default)?;
+        staging.put(b"new")?;
+        staging.finish()
+    };
+    let staged: Result<Vec<Staged>, WriteError> = FOUR.iter().map(stage).collect();
+    let result = staged.and_then(|staged| commit_all(&lock, staged));
+    (result, FOUR.iter().filter_map(|name| text(&home.at(name))).collect())
+}
+
+#[test]
+fn four_files_are_renamed_in_order_and_their_folder_is_synced_once() {
+    let (result, contents) = commit_four("fsync-folder:2:eio");
+    result.unwrap();
+    assert_eq!(contents, ["new", "new", "new", "new"]);
+}
+
+#[test]
+fn four_files_are_not_done_before_their_folder_is_synced() {
+    let (result, contents) = commit_four("fsync-folder:1:eio");
+    assert!(matches!(result, Err(WriteError::Refused { step: Step::SyncFolder, .. })));
+    assert_eq!(contents, ["new", "new", "new", "new"]);
+}
+
+#[test]
+fn killed_between_the_renames_the_first_files_are_new_and_all_are_whole() {
+    for done in 0..4 {
+        let (result, contents) = commit_four(&format!("rename:{}:kill", done + 1));
+        assert!(result.is_err());
+        let expected: Vec<&str> = (0..4).map(|n| if n < done { "new" } else { "old" }).collect();
+        assert_eq!(contents, expected);
+    }
+}
+
+#[test]
+fn a_refused_rename_stops_the_rest() {
+    let (result, contents) = commit_four("rename:3:eio");
+    assert!(result.is_err());
+    assert_eq!(contents, ["new", "new", "old", "old"]);
+}
+
+#[test]
+fn a_disk_that_is_full_at_any_of_four_files_replaces_none() {
+    for write in 1..=4 {
+        let (result, contents) = commit_four(&format!("write:{write}:enospc"));
+        assert!(result.is_err() && contents.iter().all(|content| content == "old"), "{write}");
+    }
 }
 
 #[track_caller]
