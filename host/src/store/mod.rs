@@ -7,6 +7,7 @@
 //! | [`atomic`] | replace, stage and commit, create |
 //! | [`temps`] | temporary files and the sweep of stale ones |
 //! | [`lock`] | one fold at a time |
+//! | [`spool`] | files of observations that wait to be posted |
 //! | [`files`] | whole inputs as text, folders |
 //! | [`disk`], [`faults`] | each operation once, with its fault point |
 //!
@@ -23,6 +24,7 @@ pub mod lock;
 pub mod names;
 mod platform;
 pub mod resolve;
+pub mod spool;
 pub mod temps;
 #[cfg(test)]
 pub(crate) mod testing;
