@@ -7,3 +7,4 @@ pub mod clock;
 pub mod env;
 pub mod ledger;
 pub mod reasons;
+pub mod store;
