@@ -6,4 +6,5 @@
 pub mod clock;
 pub mod env;
 pub mod ledger;
+pub mod plugins;
 pub mod reasons;
