@@ -6,5 +6,6 @@
 pub mod clock;
 pub mod env;
 pub mod ledger;
+pub mod plugins;
 pub mod reasons;
 pub mod store;

@@ -1,6 +1,7 @@
 //! Ledgers: framing, observation, checkpoint contract, fold and artifacts.
 
 pub mod admit;
+pub mod answers;
 pub mod baseline;
 pub mod canonical;
 pub mod checkpoint;
@@ -10,6 +11,7 @@ pub mod envelope;
 pub mod export;
 pub mod fatal;
 pub mod kind;
+pub mod linked;
 pub mod merge;
 pub mod message;
 pub mod observation;
