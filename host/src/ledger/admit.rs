@@ -4,10 +4,11 @@ use plugin_api::json::{self, Layout};
 use plugin_api::{Refusal, Value};
 
 use super::canonical::observation_id;
-use super::kind::{Batch, BatchCustom, BatchObservation, Judged, KindFailure};
+use super::kind::{Batch, BatchCustom, Judged, KindFailure};
 use super::observation::{Draft, Failure, Observation, refusal};
+use super::printed::Printed;
 use super::record::ObservationId;
-use super::shape::{Shape, push_printed};
+use super::shape::Shape;
 use super::values::shown;
 use crate::reasons::Reason;
 
@@ -61,31 +62,22 @@ fn ask(drafts: &[Draft<'_>], shape: &Shape<'_>) -> Result<Judged, KindFailure> {
     if texts.is_empty() && !shape.declaration().checks_observations {
         return Ok(Judged::default());
     }
-    let entities: Vec<Vec<String>> = drafts.iter().map(|draft| printed_entity(&draft.observation)).collect();
-    let times: Vec<String> = drafts.iter().map(|draft| draft.observation.observed_at.to_string()).collect();
-    let observations =
-        drafts.iter().zip(&entities).zip(&times).map(|((draft, entity), observed_at)| BatchObservation {
-            entity: entity.iter().map(String::as_str).collect(),
-            actor: draft.observation.actor,
-            evidence: &draft.observation.evidence,
-            observed_at,
-        });
+    let mut printed = Printed::default();
+    for draft in drafts {
+        printed.add(&draft.observation.identity, draft.observation.observed_at);
+    }
+    let mut lender = printed.lend();
+    let observations = drafts.iter().map(|draft| {
+        let Observation { identity, actor, evidence, .. } = &draft.observation;
+        lender.observation(identity, actor, evidence)
+    });
+    let observations = observations.collect();
     let customs = asked().zip(&texts).map(|((observation, custom), value)| BatchCustom {
         observation,
         field: usize::from(custom.field),
         value,
     });
-    let batch = Batch { observations: observations.collect(), customs: customs.collect() };
-    shape.kind().judge(&batch)
-}
-
-fn printed_entity(observation: &Observation<'_>) -> Vec<String> {
-    let print = |value: &Value<'_>| {
-        let mut out = String::new();
-        push_printed(&mut out, value);
-        out
-    };
-    observation.identity.entity.iter().map(print).collect()
+    shape.kind().judge(&Batch { observations, customs: customs.collect() })
 }
 
 type Answers = smallvec::SmallVec<[Result<String, Refusal>; 2]>;

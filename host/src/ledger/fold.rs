@@ -110,9 +110,9 @@ pub struct Events {
 ///
 /// # Errors
 /// The fatal codes of L 13 from `CHECKPOINT_LEDGER_MISMATCH` to `MISSING_CHECKPOINT`, in their order; `PLUGIN_FAILED`.
-pub fn fold(inputs: Inputs<'_, '_>, shape: &Shape<'_>) -> Result<Folded, FatalError> {
+pub fn fold(mut inputs: Inputs<'_, '_>, shape: &Shape<'_>) -> Result<Folded, FatalError> {
     let prior = inputs.prior.map(|doc| check_prior(doc, shape, inputs.on_damage)).transpose()?;
-    let export = match inputs.export {
+    let export = match inputs.export.take() {
         Some(outer) => export::adapt(outer, shape.ledger(), inputs.window_full)?,
         None => Export::none(),
     };
@@ -126,7 +126,9 @@ pub fn fold(inputs: Inputs<'_, '_>, shape: &Shape<'_>) -> Result<Folded, FatalEr
         return Err(Fatal::MissingCheckpoint.with(detail));
     }
     let mut prior = prior.unwrap_or_default();
-    let judgement = judge_all(&export, &inputs.rules, shape, inputs.progress)?;
+    let mut records = baseline;
+    records.append(&mut prior.records);
+    let judgement = judge_all(&export, &inputs, shape, &mut records)?;
 
     let salvaged = !prior.salvaged.is_empty();
     let mut notices = inputs.config.warnings.clone();
@@ -134,10 +136,7 @@ pub fn fold(inputs: Inputs<'_, '_>, shape: &Shape<'_>) -> Result<Folded, FatalEr
     notices.extend(export.warnings);
     notices.extend(judgement.split.iter().map(split_notice));
 
-    let mut records = baseline;
-    records.append(&mut prior.records);
-    records.extend(judgement.records);
-    let (records, impostors) = refuse_impostors(records);
+    let impostors = refuse_impostors(&mut records);
     let mut rejections = judgement.rejections;
     rejections.extend(impostors);
     let events = events(&records, &prior, rejections.len(), inputs.config.recent_max);
@@ -185,10 +184,11 @@ fn check_prior(doc: &SnapshotDoc<'_>, shape: &Shape<'_>, on_damage: OnDamage) ->
 
 fn judge_all(
     export: &Export<'_>,
-    rules: &Rules,
+    inputs: &Inputs<'_, '_>,
     shape: &Shape<'_>,
-    progress: &(dyn Fn(usize, usize) + Sync),
+    records: &mut Vec<Record>,
 ) -> Result<Judgement, FatalError> {
+    let Inputs { rules, progress, .. } = inputs;
     let total = export.messages.len();
     let done = std::sync::atomic::AtomicUsize::new(0);
     let judged: Vec<Judgement> = export
@@ -201,9 +201,10 @@ fn judge_all(
             judgement
         })
         .collect::<Result<_, _>>()?;
+    records.reserve_exact(judged.iter().map(|judgement| judgement.records.len()).sum());
     let mut all = Judgement::default();
     for judgement in judged {
-        all.extend(judgement);
+        all.extend(judgement, records);
     }
     Ok(all)
 }

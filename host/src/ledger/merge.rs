@@ -6,6 +6,7 @@ use plugin_api::rules::time::Timestamp;
 use plugin_api::{Counts, Value};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::observation::refusal;
 use super::record::{ObservationId, Record, Rejection};
@@ -112,33 +113,39 @@ impl Record {
 /// Refuses records that share an id with an earlier one but say something else (N14).
 ///
 /// An id of 64 bits can be hit on purpose; the id of a checkpoint entry cannot be recomputed from it.
-#[must_use]
-pub fn refuse_impostors(records: Vec<Record>) -> (Vec<Record>, Vec<Rejection>) {
-    let mut seen: FxHashMap<ObservationId, Vec<u32>> = FxHashMap::default();
-    seen.reserve(records.len());
-    let mut kept: Vec<Record> = Vec::with_capacity(records.len());
-    let mut rejections = Vec::new();
-    for record in records {
-        let copies = seen.entry(record.id).or_default();
-        let clash = copies.iter().map(|index| &kept[*index as usize]).find_map(|earlier| difference(earlier, &record));
+pub fn refuse_impostors(records: &mut Vec<Record>) -> Vec<Rejection> {
+    let mut copies: FxHashMap<ObservationId, SmallVec<[u32; 2]>> = FxHashMap::default();
+    copies.reserve(records.len());
+    let mut refused = Vec::new();
+    for (index, record) in records.iter().enumerate() {
+        let copies = copies.entry(record.id).or_default();
+        let clash = copies.iter().find_map(|copy| difference(&records[*copy as usize], record));
         if let Some(what) = clash {
-            let detail = format!("{} was used before for another {what}", record.id);
-            let refusal = refusal(Reason::ObservationIdMismatch, detail);
-            let source = record.source.to_string();
-            let source = source.strip_prefix("journal:").unwrap_or(&source).to_owned();
-            rejections.push(Rejection { source, reason: refusal.code, detail: refusal.detail });
+            refused.push((index, what));
             continue;
         }
-        let news = record
-            .fields
-            .iter()
-            .any(|(field, _)| copies.iter().all(|index| kept[*index as usize].value(usize::from(*field)).is_none()));
-        if news {
-            copies.push(index_of(kept.len()));
+        // Copies that add no field need not be compared with: they agree with one that is.
+        let known = |field: u8| copies.iter().any(|copy| records[*copy as usize].value(usize::from(field)).is_some());
+        if !record.fields.iter().all(|(field, _)| known(*field)) {
+            copies.push(index_of(index));
         }
-        kept.push(record);
     }
-    (kept, rejections)
+    let rejections = refused.iter().map(|(index, what)| {
+        let record = &records[*index];
+        let detail = format!("{} was used before for another {what}", record.id);
+        let refusal = refusal(Reason::ObservationIdMismatch, detail);
+        let source = record.source.to_string();
+        let source = source.strip_prefix("journal:").unwrap_or(&source).to_owned();
+        Rejection { source, reason: refusal.code, detail: refusal.detail }
+    });
+    let rejections = rejections.collect();
+    let mut refused = refused.iter().map(|(index, _)| *index).peekable();
+    let mut index = 0;
+    records.retain(|_| {
+        index += 1;
+        refused.next_if_eq(&(index - 1)).is_none()
+    });
+    rejections
 }
 
 fn difference(earlier: &Record, later: &Record) -> Option<&'static str> {

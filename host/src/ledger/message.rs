@@ -70,9 +70,9 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Appends what later messages came to.
-    pub fn extend(&mut self, later: Self) {
-        self.records.extend(later.records);
+    /// Appends what later messages came to. The records go into a list of their own, made for all of them at once.
+    pub fn extend(&mut self, later: Self, records: &mut Vec<Record>) {
+        records.extend(later.records);
         self.rejections.extend(later.rejections);
         self.ignored += later.ignored;
         self.split.extend(later.split);
@@ -187,7 +187,7 @@ struct Message<'a> {
     content: Content<'a>,
     author: Option<Value<'static>>,
     time: Option<Value<'a>>,
-    message_id: Option<Value<'static>>,
+    message_id: Option<Value<'a>>,
 }
 
 enum Content<'a> {
@@ -234,58 +234,116 @@ impl Message<'_> {
 
 fn decode(index: usize, raw: &RawValue) -> (Label, Result<Message<'_>, Refusal>) {
     let mut label = Label { index, id: None };
-    let message = match json::object_entries(raw) {
-        Err(error) => Err(refusal(Reason::UnparsableEnvelope, error.to_string())),
-        Ok(None) => Err(refusal(Reason::InvalidRecord, "the message is not an object")),
-        Ok(Some(entries)) => decode_entries(&mut label, &entries),
+    let message = match read_parts(raw) {
+        Ok(parts) => {
+            label.id = parts.id.as_ref().filter(|id| !is_empty(id)).map(|id| printed_id(id).into());
+            parts.message()
+        }
+        Err((id, refusal)) => {
+            label.id = id.filter(|id| !is_empty(id)).map(|id| printed_id(&id).into());
+            Err(refusal)
+        }
     };
     (label, message)
 }
 
-fn decode_entries<'a>(label: &mut Label, entries: &RawEntries<'a>) -> Result<Message<'a>, Refusal> {
-    let id = first_present(entries, &ID_KEYS)?;
-    let message_id = id.as_ref().map(|id| printed_id(&id.value));
-    label.id = id.filter(|id| !is_empty(&id.value)).and(message_id.as_deref()).map(Into::into);
-    if let Some(key) = json::repeated_key(entries.iter().map(|(key, _)| key.as_ref())) {
-        return Err(refusal(Reason::DuplicateKey, format!("key {key:?} stands twice in the message")));
+/// The parts of a message that count, each as a document of its own.
+struct Parts<'a> {
+    id: Option<Value<'a>>,
+    author: Option<Value<'a>>,
+    time: Option<Value<'a>>,
+    content: Option<Document<'a>>,
+}
+
+type Unreadable<'a> = (Option<Value<'a>>, Refusal);
+
+/// Reads a message as a whole, or part by part when something in it that need not count is not fit to be read.
+fn read_parts(raw: &RawValue) -> Result<Parts<'_>, Unreadable<'_>> {
+    if let Ok(Document { value: Value::Object(mut entries), duplicate: None, big_integer: None }) = json::read_raw(raw)
+    {
+        let mut part = |keys: &[&str]| {
+            let index = first_present(&entries, keys, |value| value.is_null() || value.as_text() == Some(""))?;
+            Some(std::mem::replace(&mut entries[index].1, Value::Null))
+        };
+        let document = |value| Document { value, duplicate: None, big_integer: None };
+        return Ok(Parts {
+            id: part(&ID_KEYS),
+            author: part(&AUTHOR_KEYS),
+            time: part(&TIME_KEYS),
+            content: part(&CONTENT_KEYS).map(document),
+        });
     }
-    let author = first_present(entries, &AUTHOR_KEYS)?;
-    if let Some(key) = author.as_ref().and_then(|author| author.duplicate.as_ref()) {
-        return Err(refusal(Reason::DuplicateKey, format!("key {key:?} stands twice in the message's author")));
+    match json::object_entries(raw) {
+        Err(error) => Err((None, refusal(Reason::UnparsableEnvelope, error.to_string()))),
+        Ok(None) => Err((None, refusal(Reason::InvalidRecord, "the message is not an object"))),
+        Ok(Some(entries)) => read_each(&entries),
     }
-    let time = first_present(entries, &TIME_KEYS)?;
-    let Some(content) = first_present(entries, &CONTENT_KEYS)? else {
-        return Err(refusal(Reason::UnparsableEnvelope, "the message has no content"));
+}
+
+fn read_each<'a>(entries: &RawEntries<'a>) -> Result<Parts<'a>, Unreadable<'a>> {
+    let part = |keys: &[&str]| -> Result<Option<Document<'a>>, Refusal> {
+        let Some(index) = first_present(entries, keys, |raw| matches!(raw.get(), "null" | "\"\"")) else {
+            return Ok(None);
+        };
+        let (key, raw) = &entries[index];
+        json::read_raw(raw).map(Some).map_err(|error| refusal(Reason::UnparsableEnvelope, format!("{key}: {error}")))
     };
-    Ok(Message {
-        author: author.and_then(|author| normalised_author(&author.value)).map(Value::Text),
-        time: time.map(|time| time.value),
-        message_id: message_id.map(|id| Value::Text(Cow::Owned(id))),
-        content: match content.value {
-            Value::Text(text) => Content::Text(text),
-            Value::Object(_) => Content::Inline(content),
-            Value::Null
-            | Value::Bool(_)
-            | Value::Integer(_)
-            | Value::BigInteger(_)
-            | Value::Float(_)
-            | Value::List(_) => Content::Other,
-        },
+    let id = part(&ID_KEYS).map_err(|refusal| (None, refusal))?.map(|id| id.value);
+    let rest = || {
+        if let Some(key) = json::repeated_key(entries.iter().map(|(key, _)| key.as_ref())) {
+            return Err(refusal(Reason::DuplicateKey, format!("key {key:?} stands twice in the message")));
+        }
+        let author = part(&AUTHOR_KEYS)?;
+        if let Some(key) = author.as_ref().and_then(|author| author.duplicate.as_ref()) {
+            return Err(refusal(Reason::DuplicateKey, format!("key {key:?} stands twice in the message's author")));
+        }
+        Ok((author.map(|author| author.value), part(&TIME_KEYS)?.map(|time| time.value), part(&CONTENT_KEYS)?))
+    };
+    match rest() {
+        Ok((author, time, content)) => Ok(Parts { id, author, time, content }),
+        Err(refusal) => Err((id, refusal)),
+    }
+}
+
+/// Place of the first of `keys` that is present: its value is neither null nor the empty string.
+fn first_present<V>(entries: &[(Cow<'_, str>, V)], keys: &[&str], is_absent: impl Fn(&V) -> bool) -> Option<usize> {
+    keys.iter().find_map(|key| {
+        // As in the reference, the last of two equal keys counts; the message is refused for them anyway.
+        let index = entries.iter().rposition(|(name, _)| name == key)?;
+        (!is_absent(&entries[index].1)).then_some(index)
     })
 }
 
-/// The first key of `keys` whose value is neither null nor the empty string.
-fn first_present<'a>(entries: &RawEntries<'a>, keys: &[&str]) -> Result<Option<Document<'a>>, Refusal> {
-    for key in keys {
-        // As in the reference, the last of two equal keys counts; the message is refused for them anyway.
-        let found = entries.iter().rev().find(|(name, _)| name == key).map(|(_, raw)| *raw);
-        if let Some(raw) = found.filter(|raw| !matches!(raw.get(), "null" | "\"\"")) {
-            return json::read_raw(raw)
-                .map(Some)
-                .map_err(|error| refusal(Reason::UnparsableEnvelope, format!("{key}: {error}")));
-        }
+impl<'a> Parts<'a> {
+    fn message(self) -> Result<Message<'a>, Refusal> {
+        let Some(content) = self.content else {
+            return Err(refusal(Reason::UnparsableEnvelope, "the message has no content"));
+        };
+        Ok(Message {
+            author: self.author.and_then(|author| normalised_author(&author)).map(Value::Text),
+            time: self.time,
+            message_id: self.id.map(|id| match id {
+                Value::Text(text) => Value::Text(text),
+                Value::Null
+                | Value::Bool(_)
+                | Value::Integer(_)
+                | Value::BigInteger(_)
+                | Value::Float(_)
+                | Value::List(_)
+                | Value::Object(_) => Value::from(printed_id(&id)),
+            }),
+            content: match content.value {
+                Value::Text(text) => Content::Text(text),
+                Value::Object(_) => Content::Inline(content),
+                Value::Null
+                | Value::Bool(_)
+                | Value::Integer(_)
+                | Value::BigInteger(_)
+                | Value::Float(_)
+                | Value::List(_) => Content::Other,
+            },
+        })
     }
-    Ok(None)
 }
 
 /// 0, false, `[]` or `{}`: such an id is not shown in a label.

@@ -1,6 +1,7 @@
 //! `reduce` from end to end: guards, lock, reads, fold, writes. The fold itself is [`super::fold`].
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use plugin_api::LedgerView;
 use plugin_api::json::ReadError;
@@ -123,6 +124,7 @@ fn fold_files(
     now: Timestamp,
     writer: Option<&Writer>,
 ) -> Result<Reduced, FatalError> {
+    let phases = Phases::start();
     let ledger = shape.ledger();
     let prior_path = request.snapshot.clone().unwrap_or_else(|| request.state.snapshot(ledger));
     let prior_text = optional(request.snapshot.is_some(), &prior_path)?;
@@ -131,6 +133,7 @@ fn fold_files(
         || StoredFold::read(&prior_path, ledger, prior_text.as_deref()),
     );
     let prior = prior?;
+    phases.done("prior snapshot read");
     let events_text = request.events.as_deref().map(read_input).transpose()?;
     let export = match (request.events.as_deref(), events_text.as_deref()) {
         (Some(path), Some(text)) => Some(read_outer(text).map_err(|error| invalid_json(path, &error))?),
@@ -141,6 +144,7 @@ fn fold_files(
     let baseline = baseline_text.as_deref().map(baseline::read).transpose()?;
     let config = read_config(&request.state, shape)?;
 
+    phases.done("inputs read");
     let mut notices = stored.notices().to_vec();
     if let Some(writer) = writer {
         notices.extend(writer.swept().iter().cloned());
@@ -162,14 +166,32 @@ fn fold_files(
     };
     let mut folded = fold(inputs, shape)?;
     folded.notices.splice(0..0, notices);
+    phases.done("folded");
     let reduced = Reduced::new(folded, shape, config.status_max_rows)?;
+    phases.done("summary and status made");
     if let Some(writer) = writer {
         if let Some(text) = prior_text.as_deref().filter(|_| reduced.folded.salvaged) {
             writer.keep_damaged(&prior_path, text, around)?;
         }
         writer.write(&reduced, stored.generation() + 1, shape, around)?;
+        phases.done("artifacts written");
     }
     Ok(reduced)
+}
+
+/// Logs how long each phase of a fold took (`-vv`).
+struct Phases {
+    start: Instant,
+}
+
+impl Phases {
+    fn start() -> Self {
+        Self { start: Instant::now() }
+    }
+
+    fn done(&self, phase: &str) {
+        tracing::debug!(ms = self.start.elapsed().as_millis(), "{phase}");
+    }
 }
 
 impl Reduced {

@@ -9,9 +9,10 @@ use plugin_api::{FieldType, Value};
 use smallvec::smallvec;
 
 use super::admit::parse_answer;
-use super::kind::{Batch, BatchCustom, BatchObservation, KindFailure};
+use super::kind::{Batch, BatchCustom, KindFailure};
+use super::printed::Printed;
 use super::record::{Confidence, Identity, ObservationId, Record, Source};
-use super::shape::{Shape, push_printed};
+use super::shape::Shape;
 use super::snapshot_doc::{EntryDoc, RowDoc};
 use super::values::{entity_value, shown, typed_value};
 
@@ -252,20 +253,22 @@ fn judge_customs(
         return Ok(());
     }
     let texts: Vec<String> = customs.iter().map(|custom| json::text(&custom.doc.value, Layout::Compact)).collect();
-    let entities: Vec<Vec<String>> = customs.iter().map(|custom| printed_entity(&custom.record.identity)).collect();
-    let observations = customs.iter().zip(&entities).map(|(custom, entity)| BatchObservation {
-        entity: entity.iter().map(String::as_str).collect(),
-        actor: &custom.doc.actor,
-        evidence: &custom.doc.evidence,
-        observed_at: &custom.doc.observed_at,
-    });
+    let mut printed = Printed::default();
+    for custom in &customs {
+        printed.add(&custom.record.identity, &custom.doc.observed_at);
+    }
+    let mut lender = printed.lend();
+    let observations = customs
+        .iter()
+        .map(|custom| lender.observation(&custom.record.identity, &custom.doc.actor, &custom.doc.evidence));
+    let observations = observations.collect();
     let values = customs.iter().zip(&texts).enumerate().map(|(observation, (custom, value))| BatchCustom {
         observation,
         field: usize::from(custom.field),
         value,
     });
     // The extra check is not asked again: only values are normalised anew (L 7), so what it says here is left aside.
-    let judged = shape.kind().judge(&Batch { observations: observations.collect(), customs: values.collect() })?;
+    let judged = shape.kind().judge(&Batch { observations, customs: values.collect() })?;
     let mut unsound_at = Vec::with_capacity(texts.len());
     for ((answer, text), custom) in judged.customs.into_iter().zip(&texts).zip(&customs) {
         let sound = match answer {
@@ -285,15 +288,6 @@ fn judge_customs(
         !bad
     });
     Ok(())
-}
-
-fn printed_entity(identity: &Identity) -> Vec<String> {
-    let print = |value| {
-        let mut out = String::new();
-        push_printed(&mut out, value);
-        out
-    };
-    identity.entity.iter().map(print).collect()
 }
 
 impl CheckedRow {

@@ -1,30 +1,27 @@
 //! Folded rows as the kind sees them.
 
-use plugin_api::{Entity, Row, Value};
+use plugin_api::{Entity, Row};
+use smallvec::SmallVec;
 
 use super::merge::Rows;
-use super::shape::{Shape, push_printed};
+use super::printed::entity_texts;
+use super::shape::Shape;
 
 /// Owns what the rows of a view borrow beside the fold: printed integers and times.
 pub struct View<'r, 's, 'k> {
     rows: &'r Rows,
     shape: &'s Shape<'k>,
-    printed: Vec<(Vec<String>, String)>,
+    printed: Vec<(SmallVec<[String; 2]>, String)>,
 }
 
 impl<'r, 's, 'k> View<'r, 's, 'k> {
     /// A view of all rows.
     #[must_use]
     pub fn new(rows: &'r Rows, shape: &'s Shape<'k>) -> Self {
-        let print = |value: &Value<'_>| {
-            let mut out = String::new();
-            push_printed(&mut out, value);
-            out
-        };
-        let printed = rows.rows.iter().map(|row| {
-            let entity = rows.record(row.first).identity.entity.iter().map(print).collect();
-            (entity, row.last_observed_at.to_string())
-        });
+        let printed = rows
+            .rows
+            .iter()
+            .map(|row| (entity_texts(&rows.record(row.first).identity), row.last_observed_at.to_string()));
         Self { rows, shape, printed: printed.collect() }
     }
 

@@ -229,21 +229,27 @@ impl Writer {
         let mut marks = Vec::with_capacity(rows);
         let staged = std::thread::scope(|scope| {
             let (sender, receiver) = sync_channel::<String>(WAITING);
+            // Written pieces come back and are filled again: fresh memory for each would cost more than its text.
+            let (returner, returned) = sync_channel::<String>(WAITING + 2);
             let target = &self.targets.snapshot;
             let writing = scope.spawn(move || {
                 let mut staging = Staging::begin(around.disk, target, Mode::Default)?.with_sha256();
-                for piece in receiver {
+                for mut piece in receiver {
                     staging.put(piece.as_bytes())?;
+                    piece.clear();
+                    // At the end nobody takes them back any more.
+                    let _ = returner.try_send(piece);
                 }
                 staging.finish()
             });
-            let mut piece = String::with_capacity(PIECE + PIECE / 8);
+            let fresh = || String::with_capacity(PIECE + PIECE / 8);
+            let mut piece = fresh();
             text.head(&mut piece);
             for row in 0..rows {
                 marks.push(text.row(row, &mut piece));
                 if piece.len() >= PIECE {
-                    let full = std::mem::replace(&mut piece, String::with_capacity(PIECE + PIECE / 8));
-                    if sender.send(full).is_err() {
+                    let next = returned.try_recv().unwrap_or_else(|_| fresh());
+                    if sender.send(std::mem::replace(&mut piece, next)).is_err() {
                         break; // The writer has failed; its error is joined below.
                     }
                 }

@@ -3,6 +3,8 @@
 //! The same state means: state digest, fields, historical, missing fields, last time, stale, and the kept history
 //! values; sources, message ids, contributions and truncation counts may differ (DECISIONS 6.4, N11, N15).
 
+#![expect(clippy::expect_used, reason = "a test fails by it")]
+
 mod folding;
 mod journal;
 mod replay;

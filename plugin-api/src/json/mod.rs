@@ -3,6 +3,7 @@
 //! serde_json reads and checks the text; what is ours is the value: object keys stay in document order, `-0` is the
 //! integer 0, an integer outside i64 stays an integer, a repeated key is seen (L 1.2, L 4).
 
+mod fast;
 mod read;
 mod value;
 mod write;

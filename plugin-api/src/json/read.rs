@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::Value;
+use super::{Value, fast};
 
 /// Containers that may be nested in each other; one more is [`ReadError::Depth`] (L 1.2, D6).
 pub const MAX_DEPTH: usize = 128;
@@ -61,7 +61,18 @@ impl From<serde_json::Error> for ReadError {
 /// # Errors
 /// [`ReadError`] when the text is not one JSON value within the depth limit.
 pub fn read(text: &str) -> Result<Document<'_>, ReadError> {
-    read_raw(serde_json::from_str(text)?)
+    fast::read(text).map_or_else(|| exact(text), Ok)
+}
+
+/// The exact walk, which sees every number as it was written.
+pub(super) fn exact(text: &str) -> Result<Document<'_>, ReadError> {
+    exact_raw(serde_json::from_str(text)?)
+}
+
+fn exact_raw(raw: &RawValue) -> Result<Document<'_>, ReadError> {
+    let mut reader = Reader { duplicate: None, big_integer: None };
+    let value = reader.value(raw, 0)?;
+    Ok(Document { value, duplicate: reader.duplicate, big_integer: reader.big_integer })
 }
 
 /// Reads a value whose grammar was already checked.
@@ -69,9 +80,7 @@ pub fn read(text: &str) -> Result<Document<'_>, ReadError> {
 /// # Errors
 /// [`ReadError`] for lone surrogates, overflowing floats and depth, which the grammar check does not see.
 pub fn read_raw(raw: &RawValue) -> Result<Document<'_>, ReadError> {
-    let mut reader = Reader { duplicate: None, big_integer: None };
-    let value = reader.value(raw, 0)?;
-    Ok(Document { value, duplicate: reader.duplicate, big_integer: reader.big_integer })
+    fast::read(raw.get()).map_or_else(|| exact_raw(raw), Ok)
 }
 
 /// Keys and raw values of an object in document order.
