@@ -1,0 +1,94 @@
+//! Where the built host and its plugins are.
+//!
+//! `cargo test` builds neither for another package (STYLE 3), so the tests look beside their own binary and refuse to
+//! run against something older than the sources: a green run of an old host says nothing.
+
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::SystemTime;
+
+/// The built host, checked once a process against its sources.
+///
+/// # Panics
+/// When the host or a plugin is missing or older than its sources.
+#[must_use]
+#[track_caller]
+pub fn host() -> &'static Path {
+    static HOST: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    match HOST.get_or_init(find) {
+        Ok(path) => path,
+        Err(why) => panic!("{why}; run scripts/test, which builds what the tests need"),
+    }
+}
+
+/// The root of the repository.
+#[must_use]
+pub fn repository() -> &'static Path {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    tests.parent().unwrap_or(tests)
+}
+
+/// An artifact's file and the folders whose sources go into it.
+struct Artifact {
+    file: String,
+    sources: &'static [&'static str],
+}
+
+fn expected() -> [Artifact; 3] {
+    let library = |name: &str| format!("{DLL_PREFIX}{name}{DLL_SUFFIX}");
+    [
+        Artifact { file: format!("host{}", std::env::consts::EXE_SUFFIX), sources: &["host/src", "plugin-api/src"] },
+        Artifact { file: library("issue_debt"), sources: &["plugins/issue-debt/src", "plugin-api/src"] },
+        Artifact { file: library("gpu_reservation"), sources: &["plugins/gpu-reservation/src", "plugin-api/src"] },
+    ]
+}
+
+/// The host beside the running test: `target/<profile>/deps/blackbox-..` stands one folder below it.
+fn find() -> Result<PathBuf, String> {
+    let test = std::env::current_exe().map_err(|error| format!("the test does not know where it is: {error}"))?;
+    let profile = test.ancestors().nth(2).ok_or_else(|| format!("{} is in no target folder", test.display()))?;
+    for artifact in expected() {
+        let path = profile.join(&artifact.file);
+        let built = modified(&path).ok_or_else(|| format!("{} is not built", path.display()))?;
+        for folder in artifact.sources {
+            if let Some(source) = newer_source(&repository().join(folder), built) {
+                return Err(format!("{} is older than {}", path.display(), source.display()));
+            }
+        }
+    }
+    Ok(profile.join(&expected()[0].file))
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    path.metadata().and_then(|metadata| metadata.modified()).ok()
+}
+
+/// A Rust source at or below `folder` that was changed after `built`.
+fn newer_source(folder: &Path, built: SystemTime) -> Option<PathBuf> {
+    std::fs::read_dir(folder).ok()?.filter_map(Result::ok).map(|entry| entry.path()).find_map(|path| {
+        if path.is_dir() {
+            newer_source(&path, built)
+        } else {
+            let is_source = path.extension().is_some_and(|extension| extension == "rs");
+            (is_source && modified(&path).is_some_and(|changed| changed > built)).then_some(path)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_changed_after_the_build_is_found_at_any_depth() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("a/b");
+        std::fs::create_dir_all(&deep).unwrap();
+        std::fs::write(deep.join("x.rs"), "").unwrap();
+        std::fs::write(deep.join("x.txt"), "").unwrap();
+        assert_eq!(newer_source(folder.path(), SystemTime::UNIX_EPOCH), Some(deep.join("x.rs")));
+        let changed = modified(&deep.join("x.rs")).unwrap();
+        assert_eq!(newer_source(folder.path(), changed), None);
+    }
+}
