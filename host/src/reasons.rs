@@ -187,9 +187,12 @@ codes! {
         VerifyFailed = "VERIFY_FAILED":
             "Some of the stored state is not what its digests say.",
             "Look at the list above; restore what it names, or fold again with --salvage.";
+        UnknownCode = "UNKNOWN_CODE":
+            "Neither the host nor a plugin that was found has such a code.",
+            "Run `host explain` without a code for the list.";
         PluginNotFound = "PLUGIN_NOT_FOUND":
             "No folder that is searched holds a plugin of this name.",
-            "Check the name with `host plugin list`, and --plugin-dir or HOST_PLUGIN_DIR.";
+            "Check the name, and --plugin-dir or HOST_PLUGIN_DIR; the message lists what was found where.";
         PluginAmbiguous = "PLUGIN_AMBIGUOUS":
             "Two files of one folder serve the same name.",
             "Remove one of the two files that the message names.";

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::declaration::KindDeclaration;
-use crate::json::Value;
+use crate::json::{self, Value};
 use crate::rules::time::Timestamp;
 
 /// A ledger kind. The declaration does most of the work; the other methods are for what a declaration cannot say.
@@ -110,6 +110,28 @@ impl Row<'_> {
     #[must_use]
     pub fn get(&self, field: &str) -> Option<&Value<'_>> {
         self.fields.iter().find(|(name, _)| *name == field).map(|(_, value)| value)
+    }
+
+    /// The value of `field` as `convert` reads it; `None` when nobody ever observed it.
+    ///
+    /// For totals and gates, where a value that cannot be read must not count as one that was never observed.
+    ///
+    /// # Errors
+    /// A [`Failure`] `unreadable_row` that names row, field and value, when `convert` gives nothing.
+    pub fn read<'r, T>(
+        &'r self,
+        field: &str,
+        convert: impl FnOnce(&'r Value<'r>) -> Option<T>,
+    ) -> Result<Option<T>, Failure> {
+        let Some(value) = self.get(field) else { return Ok(None) };
+        let unreadable = || {
+            let found = json::excerpt(value);
+            Failure::new(
+                "unreadable_row",
+                format!("row {}: {field} holds {found}, which its type does not allow", self.key),
+            )
+        };
+        convert(value).map(Some).ok_or_else(unreadable)
     }
 
     /// The text under `field`; `None` when absent or of another type.
@@ -256,5 +278,33 @@ impl Failure {
     #[must_use]
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self { code: code.into(), message: message.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(field: &str, expected: Result<Option<i64>, &str>) {
+        let row = Row {
+            key: "o/r#7",
+            entity: Entity { keys: vec![("repo", "o/r"), ("issue", "7")] },
+            historical: false,
+            stale: false,
+            last_observed_at: "2026-09-17T19:00:00Z",
+            fields: vec![("n", Value::Integer(3)), ("wrong", Value::from("three")), ("null", Value::Null)],
+        };
+        let got = row.read(field, Value::as_integer);
+        assert_eq!(got.as_ref().map_err(|failure| failure.message.as_str()).copied(), expected);
+        assert!(got.is_ok() || got.is_err_and(|failure| failure.code == "unreadable_row"));
+    }
+
+    #[test]
+    fn a_field_is_known_absent_or_unreadable() {
+        check("n", Ok(Some(3)));
+        check("absent", Ok(None));
+        check("wrong", Err(r#"row o/r#7: wrong holds "three", which its type does not allow"#));
+        check("null", Err("row o/r#7: null holds null, which its type does not allow"));
     }
 }

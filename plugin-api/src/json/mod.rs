@@ -7,6 +7,9 @@ mod read;
 mod value;
 mod write;
 
-pub use read::{Document, MAX_DEPTH, RawEntries, ReadError, Syntax, object_entries, read, read_raw};
+pub use read::{
+    BorrowedText, Document, Entries, MAX_DEPTH, RawEntries, ReadError, Syntax, object_entries, read, read_raw,
+    repeated_key,
+};
 pub use value::Value;
-pub use write::{Layout, text, write_float, write_text, write_value};
+pub use write::{Layout, excerpt, text, write_float, write_text, write_value};

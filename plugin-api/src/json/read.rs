@@ -5,8 +5,9 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::Value;
@@ -106,12 +107,12 @@ impl Reader {
             }
             Some(b'[') => {
                 let depth = deeper(depth)?;
-                let Items(items) = serde_json::from_str(text)?;
+                let items: Vec<&RawValue> = serde_json::from_str(text)?;
                 let items = items.into_iter().map(|raw| self.value(raw, depth));
                 Ok(Value::List(items.collect::<Result<_, ReadError>>()?))
             }
             Some(b'"') => {
-                let Text(text) = serde_json::from_str(text)?;
+                let BorrowedText(text) = serde_json::from_str(text)?;
                 Ok(Value::Text(text))
             }
             Some(b't') => Ok(Value::Bool(true)),
@@ -149,7 +150,7 @@ fn deeper(depth: usize) -> Result<usize, ReadError> {
 }
 
 /// The first key that stands twice. Objects are small, but a hostile one may not be: beyond a few keys it is a set.
-pub(super) fn repeated_key<'k>(keys: impl Iterator<Item = &'k str> + Clone) -> Option<&'k str> {
+pub fn repeated_key<'k>(keys: impl Iterator<Item = &'k str> + Clone) -> Option<&'k str> {
     const FEW: usize = 16;
     if keys.clone().nth(FEW).is_none() {
         let mut seen: [&str; FEW] = [""; FEW];
@@ -166,68 +167,47 @@ pub(super) fn repeated_key<'k>(keys: impl Iterator<Item = &'k str> + Clone) -> O
 }
 
 /// A string that borrows from the input when it holds no escape.
-struct Text<'a>(Cow<'a, str>);
+pub struct BorrowedText<'a>(pub Cow<'a, str>);
 
-impl<'de> Deserialize<'de> for Text<'de> {
+impl<'de: 'a, 'a> Deserialize<'de> for BorrowedText<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct TextVisitor;
         impl<'de> Visitor<'de> for TextVisitor {
-            type Value = Text<'de>;
+            type Value = BorrowedText<'de>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a string")
             }
             fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Borrowed(text)))
+                Ok(BorrowedText(Cow::Borrowed(text)))
             }
             fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
+                Ok(BorrowedText(Cow::Owned(text.to_owned())))
             }
         }
         deserializer.deserialize_str(TextVisitor)
     }
 }
 
-struct Entries<'a>(RawEntries<'a>);
+/// An object as its entries in document order, repeated keys included.
+pub struct Entries<'a, V>(pub Vec<(Cow<'a, str>, V)>);
 
-impl<'de> Deserialize<'de> for Entries<'de> {
+impl<'de: 'a, 'a, V: Deserialize<'de>> Deserialize<'de> for Entries<'a, V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct EntriesVisitor;
-        impl<'de> Visitor<'de> for EntriesVisitor {
-            type Value = Entries<'de>;
+        struct EntriesVisitor<V>(PhantomData<V>);
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for EntriesVisitor<V> {
+            type Value = Entries<'de, V>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut entries = Vec::with_capacity(8);
-                while let Some((Text(key), raw)) = map.next_entry()? {
-                    entries.push((key, raw));
+                while let Some((BorrowedText(key), value)) = map.next_entry()? {
+                    entries.push((key, value));
                 }
                 Ok(Entries(entries))
             }
         }
-        deserializer.deserialize_map(EntriesVisitor)
-    }
-}
-
-struct Items<'a>(Vec<&'a RawValue>);
-
-impl<'de> Deserialize<'de> for Items<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ItemsVisitor;
-        impl<'de> Visitor<'de> for ItemsVisitor {
-            type Value = Items<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list")
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                let mut items = Vec::new();
-                while let Some(raw) = seq.next_element()? {
-                    items.push(raw);
-                }
-                Ok(Items(items))
-            }
-        }
-        deserializer.deserialize_seq(ItemsVisitor)
+        deserializer.deserialize_map(EntriesVisitor(PhantomData))
     }
 }
 

@@ -105,6 +105,23 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// The same value, its texts borrowed from this one.
+    #[must_use]
+    pub fn borrowed(&self) -> Value<'_> {
+        match self {
+            Value::Null => Value::Null,
+            Value::Bool(flag) => Value::Bool(*flag),
+            Value::Integer(number) => Value::Integer(*number),
+            Value::BigInteger(digits) => Value::BigInteger(Cow::Borrowed(digits)),
+            Value::Float(number) => Value::Float(*number),
+            Value::Text(text) => Value::Text(Cow::Borrowed(text)),
+            Value::List(items) => Value::List(items.iter().map(Value::borrowed).collect()),
+            Value::Object(entries) => Value::Object(
+                entries.iter().map(|(key, value)| (Cow::Borrowed(key.as_ref()), value.borrowed())).collect(),
+            ),
+        }
+    }
+
     /// The same value without borrows.
     #[must_use]
     pub fn into_owned(self) -> Value<'static> {

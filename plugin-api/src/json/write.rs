@@ -25,6 +25,23 @@ pub fn text(value: &Value<'_>, layout: Layout) -> String {
     out
 }
 
+/// The value as an error text shows it: the JSON of a scalar, cut after 60 characters; a list or object by its kind.
+#[must_use]
+pub fn excerpt(value: &Value<'_>) -> String {
+    const SHOWN: usize = 60;
+    match value {
+        Value::List(_) | Value::Object(_) => value.kind().to_owned(),
+        Value::Null | Value::Bool(_) | Value::Integer(_) | Value::BigInteger(_) | Value::Float(_) | Value::Text(_) => {
+            let mut shown = text(value, Layout::Compact);
+            if let Some((end, _)) = shown.char_indices().nth(SHOWN) {
+                shown.truncate(end);
+                shown.push('…');
+            }
+            shown
+        }
+    }
+}
+
 /// Appends the value to `out`.
 pub fn write_value(out: &mut String, value: &Value<'_>, layout: Layout) {
     match value {
@@ -228,6 +245,27 @@ mod tests {
     #[test]
     fn spaced_is_one_line_with_blanks_after_separators() {
         laid_out(r#"{"a":1,"b":[1,2]}"#, Layout::Spaced, r#"{"a": 1, "b": [1, 2]}"#);
+    }
+
+    #[track_caller]
+    fn excerpted(json: &str, expected: &str) {
+        assert_eq!(excerpt(&read(json).expect(json).value), expected);
+    }
+
+    #[test]
+    fn an_excerpt_shows_scalars_and_names_containers() {
+        excerpted("-1.50", "-1.5");
+        excerpted("null", "null");
+        excerpted(r#"" two\nlines""#, r#"" two\nlines""#);
+        excerpted("[1,2]", "a list");
+        excerpted("{}", "an object");
+    }
+
+    #[test]
+    fn a_long_excerpt_is_cut_between_characters() {
+        excerpted(&format!("\"{}\"", "é".repeat(58)), &format!("\"{}\"", "é".repeat(58)));
+        excerpted(&format!("\"{}\"", "é".repeat(59)), &format!("\"{}…", "é".repeat(59)));
+        excerpted(&"9".repeat(4301), &format!("{}…", "9".repeat(60)));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! May not: know a ledger, a file or a clock.
 
+pub mod counter;
 pub mod number;
 pub mod text;
 pub mod time;

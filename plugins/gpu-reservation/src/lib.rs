@@ -1,1 +1,3 @@
-//! A kind.
+//! Ledger kind `gpu-reservation`: who holds which GPU, for what and until when. `rules` holds all of it.
+
+pub mod rules;

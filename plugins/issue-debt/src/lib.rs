@@ -1,1 +1,3 @@
-//! A kind.
+//! Ledger kind `issue-debt`: what each issue still owes before it can be closed. `rules` holds all of it.
+
+pub mod rules;

@@ -1,0 +1,248 @@
+//! The checkpoint contract (L 7, D5): a prior snapshot is believed only when every part of it is what a fold writes.
+
+use plugin_api::Value;
+use plugin_api::rules::time::Timestamp;
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::digest::{StateDigest, write_row};
+use super::fatal::FatalError;
+use super::outer::Outer;
+use super::record::{ObservationId, Record};
+use super::rowcheck::{CheckedRow, Damage, check_rows};
+use super::shape::Shape;
+use super::snapshot_doc::{RowDoc, SnapshotDoc};
+use crate::reasons::Fatal;
+
+/// Schema id of a snapshot.
+pub const SNAPSHOT_SCHEMA: &str = "debt-ledger-snapshot/v1";
+/// Schema id of the checkpoint inside a snapshot.
+pub const CHECKPOINT_SCHEMA: &str = "debt-ledger-checkpoint/v1";
+/// Rows that are checked with one call of the kind.
+const CHUNK: usize = 256;
+
+/// What is done with a prior snapshot that is damaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnDamage {
+    /// Refuse it.
+    Refuse,
+    /// Keep what is sound, and say what was dropped.
+    Salvage,
+}
+
+/// A prior snapshot that may be folded.
+#[derive(Debug, Default)]
+pub struct Prior {
+    /// One record for each history entry, rows and entries in stored order.
+    pub records: Vec<Record>,
+    /// Number of its rows.
+    pub rows: usize,
+    /// Keys of its historical rows.
+    pub historical: FxHashSet<Box<str>>,
+    /// Observations consumed so far.
+    pub consumed_total: i64,
+    /// Newest time of its journal, as an instant and as stored.
+    pub newest_observed_at: Option<(Timestamp, String)>,
+    /// Message of the newest observation of its journal.
+    pub newest_message_id: Option<String>,
+    /// Ids that its journals brought lately.
+    pub recent_ids: Vec<String>,
+    /// Digest of its state.
+    pub state_digest: String,
+    /// What was dropped; empty unless salvaged.
+    pub salvaged: Vec<String>,
+    /// Whether the newest time could not be read, which only a salvage gets past.
+    pub newest_unreadable: bool,
+}
+
+/// Refuses the snapshot of another ledger.
+///
+/// # Errors
+/// `CHECKPOINT_LEDGER_MISMATCH`.
+pub fn check_ledger(doc: &SnapshotDoc<'_>, ledger: &str) -> Result<(), FatalError> {
+    match doc.root.get("ledger") {
+        None => Ok(()),
+        Some(found) if found.is_null() || found.as_text() == Some(ledger) => Ok(()),
+        Some(found) => {
+            let found = found.as_text().map_or_else(|| "not a string".to_owned(), |text| format!("{text:?}"));
+            Err(Fatal::CheckpointLedgerMismatch
+                .with(format!("the prior snapshot is of ledger {found}, this is {ledger:?}")))
+        }
+    }
+}
+
+/// Checks every part of a prior snapshot.
+///
+/// # Errors
+/// `CORRUPT_CHECKPOINT`, naming row key and field; `PLUGIN_FAILED`.
+pub fn check(doc: &SnapshotDoc<'_>, shape: &Shape<'_>, on_damage: OnDamage) -> Result<Prior, FatalError> {
+    let rows = check_root(doc, shape.ledger())?;
+    let chunks: Vec<Vec<CheckedRow>> = rows
+        .par_chunks(CHUNK)
+        .enumerate()
+        .map(|(chunk, rows)| check_rows(rows, chunk * CHUNK, shape))
+        .collect::<Result<_, _>>()?;
+    let mut prior = Prior::default();
+    let mut damage = Damages { on_damage, found: Vec::new() };
+    let mut keys: FxHashMap<Box<str>, usize> = FxHashMap::default();
+    for (index, row) in chunks.into_iter().flatten().enumerate() {
+        for found in row.damage {
+            damage.note(found)?;
+        }
+        let Some(key) = row.key else { continue };
+        if let Some(earlier) = keys.insert(key.clone(), index) {
+            damage.note(Damage::row(&key, format!("rows[{earlier}] and rows[{index}] have one key")))?;
+            continue;
+        }
+        if row.records.is_empty() {
+            continue;
+        }
+        prior.rows += 1;
+        if row.historical {
+            prior.historical.insert(key);
+        }
+        prior.records.extend(row.records);
+    }
+    prior.state_digest = stored_digest(rows);
+    check_tail(doc, &mut prior, &mut damage)?;
+    prior.salvaged = damage.found;
+    Ok(prior)
+}
+
+fn check_root<'d, 'a>(doc: &'d SnapshotDoc<'a>, ledger: &str) -> Result<&'d [RowDoc<'a>], FatalError> {
+    let corrupt = |detail: String| Err(Fatal::CorruptCheckpoint.with(detail));
+    if !matches!(doc.root, Outer::Object(_)) {
+        return corrupt("the prior snapshot is not an object".to_owned());
+    }
+    let text = |path: &[&str]| doc.at(path).and_then(Outer::as_text);
+    for (path, wanted) in [
+        (&["schema"][..], SNAPSHOT_SCHEMA),
+        (&["ledger"], ledger),
+        (&["checkpoint", "schema"], CHECKPOINT_SCHEMA),
+        (&["checkpoint", "ledger"], ledger),
+    ] {
+        if text(path) != Some(wanted) {
+            return corrupt(format!("{} of the prior snapshot is not {wanted:?}", path.join(".")));
+        }
+    }
+    match &doc.rows {
+        Some(rows) => Ok(rows),
+        None => corrupt("rows of the prior snapshot is not a list".to_owned()),
+    }
+}
+
+struct Damages {
+    on_damage: OnDamage,
+    found: Vec<String>,
+}
+
+impl Damages {
+    fn note(&mut self, damage: Damage) -> Result<(), FatalError> {
+        match self.on_damage {
+            OnDamage::Refuse => Err(Fatal::CorruptCheckpoint.with(damage.to_string())),
+            OnDamage::Salvage => {
+                self.found.push(damage.warning());
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The digest of the rows as they are stored, whether or not they are sound.
+fn stored_digest(rows: &[RowDoc<'_>]) -> String {
+    let texts: Vec<String> = rows
+        .par_iter()
+        .map(|row| {
+            let mut text = String::with_capacity(256);
+            let mut fields: Vec<(&str, &Value<'_>)> =
+                row.fields.iter().map(|(name, value)| (name.as_ref(), value)).collect();
+            fields.sort_unstable_by_key(|(name, _)| *name);
+            let key = row.key.as_deref().unwrap_or_default();
+            write_row(&mut text, key, fields.into_iter(), row.historical == Ok(true));
+            text
+        })
+        .collect();
+
+    let mut digest = StateDigest::default();
+    for text in &texts {
+        digest.add(text);
+    }
+    digest.finish()
+}
+
+/// The digest, the counters and the stamps.
+fn check_tail(doc: &SnapshotDoc<'_>, prior: &mut Prior, damage: &mut Damages) -> Result<(), FatalError> {
+    let stored = doc.at(&["checkpoint", "state_digest"]).and_then(Outer::as_text).unwrap_or_default();
+    if stored != prior.state_digest {
+        let what = format!("is {stored:?}, the rows' is {:?}", prior.state_digest);
+        damage.note(Damage::part("checkpoint.state_digest", what))?;
+    }
+    for path in [
+        ["checkpoint", "events", "replayed"],
+        ["checkpoint", "events", "rejected"],
+        ["checkpoint", "folded", "baseline_rows"],
+        ["checkpoint", "folded", "checkpoint_rows"],
+        ["checkpoint", "folded", "journal_records"],
+        ["checkpoint", "events", "consumed_total"],
+    ] {
+        match counter(doc.at(&path)) {
+            Some(count) => prior.consumed_total = count,
+            None => {
+                prior.consumed_total = 0;
+                damage.note(Damage::part(&path.join("."), "is not a count".to_owned()))?;
+            }
+        }
+    }
+    for path in [&["generated_at"][..], &["checkpoint", "folded_at"]] {
+        let stamp = doc.at(path).and_then(Outer::as_text).map(Timestamp::parse);
+        if !matches!(stamp, Some(Ok(_))) {
+            damage.note(Damage::part(&path.join("."), "is not a time".to_owned()))?;
+        }
+    }
+    check_newest(doc, prior, damage)?;
+    check_recent(doc, prior, damage)
+}
+
+fn check_newest(doc: &SnapshotDoc<'_>, prior: &mut Prior, damage: &mut Damages) -> Result<(), FatalError> {
+    let newest = doc.at(&["checkpoint", "events", "newest_observed_at"]);
+    match newest
+        .map(|newest| (newest.is_null(), newest.as_text().and_then(|text| Some((Timestamp::parse(text).ok()?, text)))))
+    {
+        Some((true, _)) => {}
+        Some((false, Some((instant, text)))) => prior.newest_observed_at = Some((instant, text.to_owned())),
+        Some((false, None)) | None => {
+            prior.newest_unreadable = true;
+            damage.note(Damage::part("checkpoint.events.newest_observed_at", "is not a time".to_owned()))?;
+        }
+    }
+    match doc.at(&["checkpoint", "events", "newest_message_id"]) {
+        Some(id) if id.is_null() => {}
+        Some(id) if id.as_text().is_some() => prior.newest_message_id = id.as_text().map(str::to_owned),
+        Some(_) | None => {
+            damage.note(Damage::part("checkpoint.events.newest_message_id", "is not a string".to_owned()))?;
+        }
+    }
+    Ok(())
+}
+
+fn check_recent(doc: &SnapshotDoc<'_>, prior: &mut Prior, damage: &mut Damages) -> Result<(), FatalError> {
+    const PATH: &str = "checkpoint.events.observation_ids_recent";
+    let Some(Outer::List(ids)) = doc.at(&["checkpoint", "events", "observation_ids_recent"]) else {
+        return damage.note(Damage::part(PATH, "is not a list".to_owned()));
+    };
+    for raw in ids {
+        let id: Option<String> = serde_json::from_str(raw.get()).ok();
+        match id.filter(|id| ObservationId::parse(id).is_some()) {
+            Some(id) => prior.recent_ids.push(id),
+            None => damage.note(Damage::part(PATH, format!("holds {}", raw.get())))?,
+        }
+    }
+    Ok(())
+}
+
+fn counter(found: Option<&Outer<'_>>) -> Option<i64> {
+    match found? {
+        Outer::Scalar(Some(value)) => value.as_integer().filter(|count| *count >= 0),
+        Outer::Scalar(None) | Outer::Object(_) | Outer::List(_) | Outer::Deep => None,
+    }
+}

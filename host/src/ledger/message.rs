@@ -1,0 +1,338 @@
+//! One message of an export: its id, author, time and content, and the judgement of many (L 5).
+//!
+//! Whatever a single message holds is at worst a rejection (N1).
+
+use std::borrow::Cow;
+
+use plugin_api::json::{self, Document, Layout, RawEntries};
+use plugin_api::rules::text::{is_blank, strip};
+use plugin_api::rules::time::Timestamp;
+use plugin_api::{Refusal, Value};
+use serde_json::value::RawValue;
+
+use super::admit::{Admitted, admit};
+use super::envelope::{self, TextKind};
+use super::kind::KindFailure;
+use super::observation::{Defaults, Draft, draft, refusal};
+use super::record::{Label, Record, Rejection, Source};
+use super::shape::Shape;
+use crate::reasons::Reason;
+
+const ID_KEYS: [&str; 4] = ["messageId", "message_id", "id", "uuid"];
+const AUTHOR_KEYS: [&str; 5] = ["author", "actor", "lane", "from", "sender"];
+const TIME_KEYS: [&str; 6] = ["createdAt", "created_at", "observedAt", "observed_at", "timestamp", "ts"];
+const CONTENT_KEYS: [&str; 4] = ["content", "body", "message", "text"];
+
+/// What the judgement of messages needs to know.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// The time of the fold.
+    pub now: Timestamp,
+    /// Allowed clock skew in microseconds; `None` when the check is off (D4).
+    pub skew: Option<i64>,
+    /// Whether an actor other than the author is refused (D8).
+    pub strict_author: bool,
+}
+
+impl Rules {
+    /// Latest time that an observation may have, when its message was sent at `sent`.
+    #[must_use]
+    pub fn latest(&self, sent: Option<Timestamp>) -> Option<Timestamp> {
+        let base = sent.map_or(self.now, |sent| sent.min(self.now));
+        self.skew.map(|skew| base.plus_micros(skew))
+    }
+}
+
+/// An author that differs from the actor of an accepted observation (D8).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActorDiffers {
+    /// Source of the record.
+    pub source: String,
+    /// Who the envelope says.
+    pub actor: String,
+    /// Who posted it.
+    pub author: String,
+}
+
+/// What a run of messages came to, in message order.
+#[derive(Debug, Default)]
+pub struct Judgement {
+    /// Accepted observations.
+    pub records: Vec<Record>,
+    /// Refused messages.
+    pub rejections: Vec<Rejection>,
+    /// Messages that are prose.
+    pub ignored: usize,
+    /// Prose that is the first part of a cut envelope.
+    pub split: Vec<Label>,
+    /// Accepted observations whose actor is not the author.
+    pub differs: Vec<ActorDiffers>,
+}
+
+impl Judgement {
+    /// Appends what later messages came to.
+    pub fn extend(&mut self, later: Self) {
+        self.records.extend(later.records);
+        self.rejections.extend(later.rejections);
+        self.ignored += later.ignored;
+        self.split.extend(later.split);
+        self.differs.extend(later.differs);
+    }
+}
+
+/// Judges messages whose first has index `first`, with one call of the kind.
+///
+/// # Errors
+/// [`KindFailure`] when the kind gave no usable answer.
+pub fn judge(messages: &[&RawValue], first: usize, rules: &Rules, shape: &Shape<'_>) -> Result<Judgement, KindFailure> {
+    let decoded: Vec<_> = (first..).zip(messages).map(|(index, raw)| decode(index, raw)).collect();
+    let documents: Vec<_> = decoded.iter().map(|(_, message)| message.as_ref().ok().map(Message::document)).collect();
+    let mut outcomes = Vec::with_capacity(messages.len());
+    let mut drafts = Vec::with_capacity(messages.len());
+    for ((_, message), document) in decoded.iter().zip(&documents) {
+        outcomes.push(match (message, document) {
+            (Err(refusal), _) => Outcome::Rejected(refusal.clone()),
+            (Ok(_), None | Some(Reading::Prose)) => Outcome::Prose,
+            (Ok(_), Some(Reading::Split)) => Outcome::Split,
+            (Ok(_), Some(Reading::Refused(refusal))) => Outcome::Rejected(refusal.clone()),
+            (Ok(message), Some(Reading::Envelope(document))) => match message.draft(document, rules, shape) {
+                Err(refusal) => Outcome::Rejected(refusal),
+                Ok(draft) => {
+                    drafts.push(draft);
+                    Outcome::Drafted
+                }
+            },
+        });
+    }
+    let mut admitted = admit(drafts, shape)?.into_iter();
+    let mut judgement = Judgement::default();
+    for ((label, message), outcome) in decoded.iter().zip(outcomes) {
+        let author = message.as_ref().ok().and_then(|message| message.author.as_ref());
+        let result = match outcome {
+            Outcome::Prose => Err(None),
+            Outcome::Split => {
+                judgement.split.push(label.clone());
+                Err(None)
+            }
+            Outcome::Rejected(refusal) => Err(Some(refusal)),
+            Outcome::Drafted => admitted.next().map_or(Err(None), |verdict| verdict.map_err(Some)),
+        };
+        match result.and_then(|admitted| judgement.accept(label, admitted, author, rules).map_err(Some)) {
+            Ok(()) => {}
+            Err(None) => judgement.ignored += 1,
+            Err(Some(Refusal { code, detail })) => {
+                judgement.rejections.push(Rejection { source: label.to_string(), reason: code, detail });
+            }
+        }
+    }
+    Ok(judgement)
+}
+
+enum Outcome {
+    Prose,
+    Split,
+    Rejected(Refusal),
+    Drafted,
+}
+
+impl Judgement {
+    /// Check 18, then the record.
+    fn accept(
+        &mut self,
+        label: &Label,
+        admitted: Admitted<'_>,
+        author: Option<&Value<'_>>,
+        rules: &Rules,
+    ) -> Result<(), Refusal> {
+        let actor = admitted.observation.actor;
+        let other = author.and_then(Value::as_text).filter(|author| admitted.names_actor && *author != actor);
+        let source = Source::Journal(label.clone());
+        if let Some(author) = other {
+            if rules.strict_author {
+                let detail = format!("actor is {actor:?}, the message's author is {author:?}");
+                return Err(refusal(Reason::ActorDiffersFromAuthor, detail));
+            }
+            self.differs.push(ActorDiffers {
+                source: source.to_string(),
+                actor: actor.to_owned(),
+                author: author.to_owned(),
+            });
+        }
+        self.records.push(admitted.into_record(source));
+        Ok(())
+    }
+}
+
+impl Admitted<'_> {
+    /// The record of this observation. `note` and `head_transition` are not folded (L 7).
+    #[must_use]
+    pub fn into_record(self, source: Source) -> Record {
+        let observation = self.observation;
+        Record {
+            identity: observation.identity,
+            observed_at: observation.observed_at,
+            actor: observation.actor.into(),
+            confidence: observation.confidence,
+            evidence: observation.evidence.into(),
+            id: self.id,
+            source,
+            message_id: observation.message_id.map(Into::into),
+            fields: observation.fields,
+        }
+    }
+}
+
+/// A message with what an observation may take from it.
+struct Message<'a> {
+    content: Content<'a>,
+    author: Option<Value<'static>>,
+    time: Option<Value<'a>>,
+    message_id: Option<Value<'static>>,
+}
+
+enum Content<'a> {
+    Text(Cow<'a, str>),
+    Inline(Document<'a>),
+    Other,
+}
+
+enum Reading<'m> {
+    Prose,
+    Split,
+    Refused(Refusal),
+    Envelope(Cow<'m, Document<'m>>),
+}
+
+impl Message<'_> {
+    fn document(&self) -> Reading<'_> {
+        match &self.content {
+            Content::Other => Reading::Prose,
+            Content::Inline(document) => {
+                envelope::check(document).map_or_else(Reading::Refused, |()| Reading::Envelope(Cow::Borrowed(document)))
+            }
+            Content::Text(text) => match envelope::classify(text) {
+                TextKind::Prose => Reading::Prose,
+                TextKind::SplitEnvelope => Reading::Split,
+                TextKind::Envelope => envelope::parse(text)
+                    .map_or_else(Reading::Refused, |document| Reading::Envelope(Cow::Owned(document))),
+            },
+        }
+    }
+
+    fn draft<'m>(&'m self, document: &'m Document<'m>, rules: &Rules, shape: &Shape<'_>) -> Result<Draft<'m>, Refusal> {
+        let sent = self.time.as_ref().and_then(Value::as_text).and_then(|text| Timestamp::parse(text).ok());
+        let defaults = Defaults {
+            actor: self.author.as_ref(),
+            observed_at: self.time.as_ref(),
+            message_id: self.message_id.as_ref(),
+            latest: rules.latest(sent),
+            ..Defaults::default()
+        };
+        draft(&document.value, &defaults, shape)
+    }
+}
+
+fn decode(index: usize, raw: &RawValue) -> (Label, Result<Message<'_>, Refusal>) {
+    let mut label = Label { index, id: None };
+    let message = match json::object_entries(raw) {
+        Err(error) => Err(refusal(Reason::UnparsableEnvelope, error.to_string())),
+        Ok(None) => Err(refusal(Reason::InvalidRecord, "the message is not an object")),
+        Ok(Some(entries)) => decode_entries(&mut label, &entries),
+    };
+    (label, message)
+}
+
+fn decode_entries<'a>(label: &mut Label, entries: &RawEntries<'a>) -> Result<Message<'a>, Refusal> {
+    let id = first_present(entries, &ID_KEYS)?;
+    let message_id = id.as_ref().map(|id| printed_id(&id.value));
+    label.id = id.filter(|id| !is_empty(&id.value)).and(message_id.as_deref()).map(Into::into);
+    if let Some(key) = json::repeated_key(entries.iter().map(|(key, _)| key.as_ref())) {
+        return Err(refusal(Reason::DuplicateKey, format!("key {key:?} stands twice in the message")));
+    }
+    let author = first_present(entries, &AUTHOR_KEYS)?;
+    if let Some(key) = author.as_ref().and_then(|author| author.duplicate.as_ref()) {
+        return Err(refusal(Reason::DuplicateKey, format!("key {key:?} stands twice in the message's author")));
+    }
+    let time = first_present(entries, &TIME_KEYS)?;
+    let Some(content) = first_present(entries, &CONTENT_KEYS)? else {
+        return Err(refusal(Reason::UnparsableEnvelope, "the message has no content"));
+    };
+    Ok(Message {
+        author: author.and_then(|author| normalised_author(&author.value)).map(Value::Text),
+        time: time.map(|time| time.value),
+        message_id: message_id.map(|id| Value::Text(Cow::Owned(id))),
+        content: match content.value {
+            Value::Text(text) => Content::Text(text),
+            Value::Object(_) => Content::Inline(content),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Integer(_)
+            | Value::BigInteger(_)
+            | Value::Float(_)
+            | Value::List(_) => Content::Other,
+        },
+    })
+}
+
+/// The first key of `keys` whose value is neither null nor the empty string.
+fn first_present<'a>(entries: &RawEntries<'a>, keys: &[&str]) -> Result<Option<Document<'a>>, Refusal> {
+    for key in keys {
+        // As in the reference, the last of two equal keys counts; the message is refused for them anyway.
+        let found = entries.iter().rev().find(|(name, _)| name == key).map(|(_, raw)| *raw);
+        if let Some(raw) = found.filter(|raw| !matches!(raw.get(), "null" | "\"\"")) {
+            return json::read_raw(raw)
+                .map(Some)
+                .map_err(|error| refusal(Reason::UnparsableEnvelope, format!("{key}: {error}")));
+        }
+    }
+    Ok(None)
+}
+
+/// 0, false, `[]` or `{}`: such an id is not shown in a label.
+fn is_empty(value: &Value<'_>) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) | Value::Integer(0) => true,
+        Value::Float(number) => *number == 0.0,
+        Value::List(items) => items.is_empty(),
+        Value::Object(entries) => entries.is_empty(),
+        Value::Text(text) => text.is_empty(),
+        Value::Bool(true) | Value::Integer(_) | Value::BigInteger(_) => false,
+    }
+}
+
+fn printed_id(value: &Value<'_>) -> String {
+    match value {
+        Value::Text(text) => text.clone().into_owned(),
+        Value::Bool(true) => "True".to_owned(),
+        Value::Bool(false) => "False".to_owned(),
+        Value::Null
+        | Value::Integer(_)
+        | Value::BigInteger(_)
+        | Value::Float(_)
+        | Value::List(_)
+        | Value::Object(_) => json::text(value, Layout::Canonical),
+    }
+}
+
+/// The author as a lane, not validated (L 5).
+fn normalised_author(author: &Value<'_>) -> Option<Cow<'static, str>> {
+    let stripped = |text: &str| Some(strip(text).to_owned()).filter(|text| !text.is_empty());
+    match author {
+        Value::Text(text) => stripped(text).map(Cow::Owned),
+        Value::Object(_) => {
+            let text = |key: &&str| author.get(key).and_then(Value::as_text).filter(|text| !is_blank(text)).map(strip);
+            let machines = ["machineId", "machine_id", "machine", "host"];
+            let workspaces = ["workspace", "workspaceId", "workspace_id", "lane"];
+            let left = machines.iter().find_map(text);
+            let right = workspaces.iter().find_map(text);
+            if let (Some(left), Some(right)) = (left, right) {
+                return Some(Cow::Owned(format!("{left}:{right}")));
+            }
+            let names = ["lane", "login", "name", "actor", "author", "id"];
+            names.iter().find_map(text).map(|name| Cow::Owned(name.to_owned()))
+        }
+        Value::Null | Value::Bool(_) | Value::Integer(_) | Value::BigInteger(_) | Value::Float(_) | Value::List(_) => {
+            None
+        }
+    }
+}
