@@ -20,6 +20,10 @@ pub const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
 pub const HOME: &str = "HOME";
 /// Folders to search for plugins, below `--plugin-dir` in precedence; separated like `PATH`.
 pub const PLUGIN_DIR: &str = "HOST_PLUGIN_DIR";
+/// Which logs are printed, in the words of tracing-subscriber; wins over `-v`.
+pub const RUST_LOG: &str = "RUST_LOG";
+/// Set and not empty: no colour.
+pub const NO_COLOR: &str = "NO_COLOR";
 /// Fault points, e.g. `rename:2:kill`; read only in builds with the `faults` feature.
 pub const FAULTS: &str = "HOST_FAULTS";
 

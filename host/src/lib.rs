@@ -1,9 +1,12 @@
 //! The host: ledgers and jobs as dynamically loaded plugins.
 //!
 //! Imports go one way: `main` -> [`cli`] -> [`plugins`] -> [`ledger`] -> [`store`] -> [`reasons`], [`env`], [`clock`].
-//! What decides (everything in [`ledger`] but `ledger::files`) reads no clock, file, environment or network.
+//! What decides ([`ledger::fold`] and what it calls) reads no clock, file, environment or network.
 
+pub mod cli;
 pub mod clock;
 pub mod env;
 pub mod ledger;
+pub mod plugins;
 pub mod reasons;
+pub mod store;

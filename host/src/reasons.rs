@@ -184,6 +184,9 @@ codes! {
         NoSnapshot = "NO_SNAPSHOT":
             "There is no snapshot of this ledger to read.",
             "Fold first: `host run <ledger> reduce --events <export>`.";
+        UnknownRow = "UNKNOWN_ROW":
+            "The snapshot has no row of this key, or the ledger no field of this name.",
+            "`host run <ledger> show --all` lists the rows.";
         VerifyFailed = "VERIFY_FAILED":
             "Some of the stored state is not what its digests say.",
             "Look at the list above; restore what it names, or fold again with --salvage.";

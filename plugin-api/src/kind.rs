@@ -11,6 +11,10 @@ use crate::rules::time::Timestamp;
 
 /// A ledger kind. The declaration does most of the work; the other methods are for what a declaration cannot say.
 pub trait LedgerKind: Default + Send + Sync + 'static {
+    /// The declaration's name. A constant beside it, so that the library's manifest lists the kind and a host finds it
+    /// without running the plugin's code; [`crate::export_plugin!`] refuses to compile any other form than `a-b-2`.
+    const NAME: &'static str;
+
     /// What this kind is. Must be the same at every call.
     fn declaration(&self) -> KindDeclaration;
 

@@ -10,13 +10,23 @@
 //! | [`kind`] | the trait, and the views of observations and rows that it is given |
 //! | [`json`] | the one JSON value of the product: key order kept, integers exact, its reader and its writers |
 //! | [`rules`] | pure rules for text, time and numbers that host and plugins share |
-//! | [ffi] | what crosses the library boundary; nobody but the adapter and the host's loader needs it |
+//! | [`export`], [`contract`] | the manifest and the root symbol that [`export_plugin!`] leaves in the file |
+//! | [`guard`], [`log`] | panics become failures; events and panics reach the host's log |
+//! | [`answer`], [`cross`], [`adapt`], [`ffi`] | the crossing itself, for the adapter and the host alone |
 //!
 //! May not: read a clock, a file, the environment or the network.
 
+pub mod adapt;
+pub mod answer;
+pub mod contract;
+pub mod cross;
 pub mod declaration;
+pub mod export;
+pub mod ffi;
+pub mod guard;
 pub mod json;
 pub mod kind;
+pub mod log;
 pub mod rules;
 
 pub use declaration::{
@@ -27,3 +37,8 @@ pub use json::Value;
 pub use kind::{
     Counts, Entity, Failure, LedgerKind, LedgerView, ObservationView, Refusal, Row, StatusText, VerbAnswer, VerbCall,
 };
+pub use tracing;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -60,11 +60,11 @@ impl Config {
             return Err(Fatal::InvalidJson.with(format!("config: key {key:?} stands twice in one object")));
         }
         let mut config = Self::defaults(kind);
-        match &document.value {
-            Value::Object(_) => config.apply(&document.value, kind),
-            Value::Null => {}
-            Value::List(items) if items.is_empty() => {}
-            other => config.warnings.push(ignored("the root", other)),
+        let root = &document.value;
+        if root.as_object().is_some() {
+            config.apply(root, kind);
+        } else if !root.is_null() && root.as_list().is_none_or(|items| !items.is_empty()) {
+            config.warnings.push(ignored("the root", root));
         }
         Ok(config)
     }
@@ -74,24 +74,33 @@ impl Config {
         if let Some(workspace) = workspace.filter(|workspace| !workspace.is_empty()) {
             workspace.clone_into(&mut self.workspace);
         }
-        let Self { history_cap, recent_max, status_max_rows, stale_after, skew, warnings, .. } = self;
-        let mut set = |key: &str, store: &mut dyn FnMut(&Value<'_>) -> Option<()>| {
-            if let Some(value) = root.get(key)
-                && store(value).is_none()
-            {
-                warnings.push(ignored(key, value));
-            }
-        };
-        set("history_max_entries_per_field", &mut |value| Some(*history_cap = count(value, 1)?));
-        set("observation_ids_recent_max", &mut |value| Some(*recent_max = count(value, 0)?));
-        set("status_max_rows", &mut |value| Some(*status_max_rows = count(value, 0)?));
-        set("stale_observation_hours", &mut |value| {
-            Some(*stale_after = micros(number(value, MOST_HOURS)?, MICROS_PER_HOUR))
+        let mut read = Reader { root, warnings: &mut self.warnings };
+        read.set("history_max_entries_per_field", &mut self.history_cap, |value| count(value, 1));
+        read.set("observation_ids_recent_max", &mut self.recent_max, |value| count(value, 0));
+        read.set("status_max_rows", &mut self.status_max_rows, |value| count(value, 0));
+        read.set("stale_observation_hours", &mut self.stale_after, |value| {
+            number(value, MOST_HOURS).map(|hours| micros(hours, MICROS_PER_HOUR))
         });
-        set("max_clock_skew_minutes", &mut |value| {
-            *skew = if value.is_null() { None } else { Some(micros(number(value, MOST_MINUTES)?, MICROS_PER_MINUTE)) };
-            Some(())
+        read.set("max_clock_skew_minutes", &mut self.skew, |value| {
+            let minutes = || number(value, MOST_MINUTES).map(|minutes| Some(micros(minutes, MICROS_PER_MINUTE)));
+            if value.is_null() { Some(None) } else { minutes() }
         });
+    }
+}
+
+struct Reader<'r, 'v> {
+    root: &'r Value<'v>,
+    warnings: &'r mut Vec<String>,
+}
+
+impl Reader<'_, '_> {
+    /// Sets a value that makes sense; one that does not is ignored with a warning.
+    fn set<T>(&mut self, key: &str, slot: &mut T, read: impl FnOnce(&Value<'_>) -> Option<T>) {
+        let Some(value) = self.root.get(key) else { return };
+        match read(value) {
+            Some(read) => *slot = read,
+            None => self.warnings.push(ignored(key, value)),
+        }
     }
 }
 

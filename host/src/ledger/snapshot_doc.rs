@@ -39,8 +39,11 @@ pub struct RowDoc<'a> {
     /// `fields`
     pub fields: Vec<(Cow<'a, str>, Value<'a>)>,
     /// `history`
-    pub history: Vec<(Cow<'a, str>, Vec<Result<EntryDoc<'a>, String>>)>,
+    pub history: Vec<FieldDoc<'a>>,
 }
+
+/// A field with its history entries, oldest first.
+pub type FieldDoc<'a> = (Cow<'a, str>, Vec<Result<EntryDoc<'a>, String>>);
 
 /// A history entry as read.
 #[derive(Clone, Debug)]
@@ -211,9 +214,10 @@ fn read_loose_row(raw: &RawValue) -> Result<RowDoc<'_>, ReadError> {
     let object = |value| if let Some(Value::Object(entries)) = value { entries } else { Vec::new() };
     let fields = object(take(&mut row, "fields"));
     let history = object(take(&mut row, "history")).into_iter().map(|(field, entries)| {
-        let entries = match entries {
-            Value::List(entries) => entries.into_iter().map(loose_entry).collect(),
-            other => vec![Err(format!("history is {}, not a list", other.kind()))],
+        let entries = if let Value::List(entries) = entries {
+            entries.into_iter().map(loose_entry).collect()
+        } else {
+            vec![Err(format!("history is {}, not a list", entries.kind()))]
         };
         (field, entries)
     });

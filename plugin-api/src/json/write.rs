@@ -160,20 +160,30 @@ pub fn write_text(out: &mut String, text: &str) {
 }
 
 /// Appends a float: shortest digits that read back, `.0` when integral, an exponent outside 1e-4 to 1e16 (L 2.6).
+///
+/// Of two shortest forms at the same distance the even digit is taken, as the reference does: 1000000000000000.25 is
+/// `1000000000000000.2`. The standard library prints `.3`, so the digits are ryu's.
 pub fn write_float(out: &mut String, number: f64) {
+    let mut buffer = ryu::Buffer::new();
+    let printed = buffer.format_finite(number);
     let size = number.abs();
     if size == 0.0 || (1e-4..1e16).contains(&size) {
-        let start = out.len();
-        write_display(out, number);
-        if !out[start..].contains('.') {
-            out.push_str(".0");
-        }
+        out.push_str(printed);
         return;
     }
-    let scientific = format!("{number:e}");
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |positive| ('-', positive));
-    write_display(out, format_args!("{digits}e{sign}{exponent:0>2}"));
+    let (printed, negative) = printed.strip_prefix('-').map_or((printed, ""), |printed| (printed, "-"));
+    let (mantissa, exponent) = printed.split_once('e').unwrap_or((printed, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    let zeros = digits.len() - digits.trim_start_matches('0').len();
+    // ryu prints 1e-5 as 0.00001: its first digit stands behind `zeros` places.
+    let shift = i64::try_from(whole.len()).unwrap_or(1) - 1 - i64::try_from(zeros).unwrap_or(0);
+    let exponent = exponent.parse::<i64>().unwrap_or(0) + shift;
+    let digits = digits.trim_start_matches('0').trim_end_matches('0');
+    let (first, rest) = digits.split_at_checked(1).unwrap_or((digits, ""));
+    let point = if rest.is_empty() { "" } else { "." };
+    let sign = if exponent < 0 { '-' } else { '+' };
+    write_display(out, format_args!("{negative}{first}{point}{rest}e{sign}{:02}", exponent.unsigned_abs()));
 }
 
 fn write_display(out: &mut String, shown: impl std::fmt::Display) {
@@ -208,6 +218,17 @@ mod tests {
         float(5e-324, "5e-324");
         float(0.1 + 0.2, "0.30000000000000004");
         float(-2.5e-7, "-2.5e-07");
+        float(0.000_012_34, "1.234e-05");
+        float(1.0e100, "1e+100");
+        float(1.234_567e25, "1.234567e+25");
+    }
+
+    #[test]
+    fn of_two_shortest_forms_the_even_digit_is_taken() {
+        float(1_000_000_000_000_000.2, "1000000000000000.2");
+        float(1_000_000_000_000_000.8, "1000000000000000.8");
+        float(5e-324, "5e-324");
+        float(2_f64.powi(-44), "5.684341886080802e-14");
     }
 
     #[track_caller]

@@ -28,6 +28,8 @@ use summary::Summary;
 pub struct GpuReservation;
 
 impl LedgerKind for GpuReservation {
+    const NAME: &'static str = "gpu-reservation";
+
     fn declaration(&self) -> KindDeclaration {
         declaration::declaration()
     }

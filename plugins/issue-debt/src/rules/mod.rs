@@ -34,6 +34,8 @@ use totals::Totals;
 pub struct IssueDebt;
 
 impl LedgerKind for IssueDebt {
+    const NAME: &'static str = "issue-debt";
+
     fn declaration(&self) -> KindDeclaration {
         declaration::declaration()
     }

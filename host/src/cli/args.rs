@@ -1,0 +1,290 @@
+//! The command line: what can be typed, and its help.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// Shared ledgers for a fleet of agents, each ledger a plugin.
+#[derive(Debug, Parser)]
+#[command(
+    name = "host",
+    version,
+    max_term_width = 100,
+    after_help = "Exit codes: 0 done, 1 refused or failed (the first line on stderr is `ERROR <code>: <detail>`), 2 usage."
+)]
+pub(super) struct Cli {
+    /// Flags that every command takes.
+    #[command(flatten)]
+    pub(super) global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+/// Flags that every command takes.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct Global {
+    /// Search this folder for plugins before the usual ones; may be given several times
+    #[arg(long, value_name = "DIR", global = true)]
+    pub(super) plugin_dir: Vec<PathBuf>,
+    /// When to colour what a person reads; NO_COLOR is honoured
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto, global = true)]
+    pub(super) color: ColorWhen,
+    /// Log more on stderr: -v informs, -vv debugs, -vvv traces; RUST_LOG says it in detail
+    #[arg(short, long, action = ArgAction::Count, global = true)]
+    pub(super) verbose: u8,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum ColorWhen {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Run a verb of a ledger: init, append, reduce, spool, show, history, verify, and the verbs of its kind
+    #[command(disable_help_flag = true)]
+    Run {
+        /// Name of the ledger; `-` and `_` are the same
+        name: Option<String>,
+        /// The verb and its flags; `host run <ledger> --help` lists them
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "VERB")]
+        args: Vec<OsString>,
+    },
+    /// Explain a rejection reason or an error code; without a code, list them all
+    Explain {
+        /// The code as printed, e.g. naive_timestamp or LOCK_TIMEOUT
+        code: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the completion script of a shell
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+    /// Print the manual page
+    Man,
+}
+
+/// The verbs that every ledger has.
+#[derive(Debug, Subcommand)]
+pub(super) enum LedgerVerb {
+    /// Create the local state of this ledger; a dry run unless --apply
+    Init(InitArgs),
+    /// Check an observation and print the line to post
+    Append(AppendArgs),
+    /// Fold an export onto the state and write snapshot, summary and status
+    Reduce(ReduceArgs),
+    /// Count the observations that wait in the spools
+    Spool(SpoolArgs),
+    /// Show the live rows
+    Show(ShowArgs),
+    /// Show who said what about one row, and what won
+    History(HistoryArgs),
+    /// Compare the stored state with its digests
+    Verify(VerifyArgs),
+}
+
+/// Where the state is and what time it is.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct StateArgs {
+    /// Folder of all ledgers' state
+    /// [default: COURSIA_LEDGER_STATE_DIR, else CoursIA/debt-ledgers below LOCALAPPDATA, XDG_STATE_HOME or ~/.local/state]
+    #[arg(long, value_name = "DIR", verbatim_doc_comment)]
+    pub(super) state_dir: Option<PathBuf>,
+    /// Take this UTC time for the present, e.g. 2026-09-17T19:00:00Z
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(super) now: Option<String>,
+}
+
+/// `init`
+#[derive(Debug, Args)]
+pub(super) struct InitArgs {
+    /// Create the files; without it they are only listed
+    #[arg(long)]
+    pub(super) apply: bool,
+    /// State and time.
+    #[command(flatten)]
+    pub(super) state: StateArgs,
+}
+
+/// `append`
+#[derive(Debug, Args)]
+pub(super) struct AppendArgs {
+    /// Read the observation from this file: one JSON object
+    #[arg(long, value_name = "FILE")]
+    pub(super) observation_file: Option<PathBuf>,
+    /// The row, in the form of its key
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
+    pub(super) entity: Option<String>,
+    /// The fields as a JSON object
+    #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
+    pub(super) fields_json: Option<String>,
+    /// Who observes [default: COURSIA_LEDGER_ACTOR, else ai-01]
+    #[arg(long, value_name = "LANE", allow_hyphen_values = true)]
+    pub(super) actor: Option<String>,
+    /// When it was observed [default: now]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(super) observed_at: Option<String>,
+    /// low, medium or high [default: medium]
+    #[arg(long, value_name = "LEVEL", allow_hyphen_values = true)]
+    pub(super) confidence: Option<String>,
+    /// What it rests on [default: manual append]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(super) evidence: Option<String>,
+    /// A remark
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(super) note: Option<String>,
+    /// Write the line to this file, replacing it
+    #[arg(long, value_name = "FILE", group = "output")]
+    pub(super) out: Option<PathBuf>,
+    /// Write the line to <id>.json in this folder
+    #[arg(long, value_name = "DIR", group = "output")]
+    pub(super) out_dir: Option<PathBuf>,
+    /// Write the line to <id>.json in the ledger's spool
+    #[arg(long, group = "output")]
+    pub(super) spool: bool,
+    /// Print a JSON object instead of the line
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Write nothing, whatever output is named
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Print nothing
+    #[arg(long)]
+    pub(super) quiet: bool,
+    /// State and time.
+    #[command(flatten)]
+    pub(super) state: StateArgs,
+}
+
+/// `reduce`
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
+pub(super) struct ReduceArgs {
+    /// The export of the journal
+    #[arg(long, value_name = "FILE")]
+    pub(super) events: Option<PathBuf>,
+    /// Fold no journal: baseline and prior snapshot only; --events wins
+    #[arg(long)]
+    pub(super) no_events: bool,
+    /// The prior snapshot [default: snapshots/snapshot.json of the ledger, when it exists]
+    #[arg(long, value_name = "FILE")]
+    pub(super) snapshot: Option<PathBuf>,
+    /// The baseline [default: baseline.json of the ledger, when it exists]
+    #[arg(long, value_name = "FILE")]
+    pub(super) baseline: Option<PathBuf>,
+    /// Write the snapshot here
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    /// Write the summary here
+    #[arg(long, value_name = "FILE")]
+    pub(super) summary_out: Option<PathBuf>,
+    /// Write the status here
+    #[arg(long, value_name = "FILE")]
+    pub(super) status_out: Option<PathBuf>,
+    /// Write no summary
+    #[arg(long)]
+    pub(super) no_summary: bool,
+    /// Write no status
+    #[arg(long)]
+    pub(super) no_status: bool,
+    /// Take an export that declares no window for the whole journal
+    #[arg(long)]
+    pub(super) window_full: bool,
+    /// Fold, but write nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Print summary and status, write nothing
+    #[arg(long)]
+    pub(super) stdout: bool,
+    /// Exit with 1 when an observation was rejected; the fold is still written
+    #[arg(long)]
+    pub(super) fail_on_rejections: bool,
+    /// Keep what is sound of a damaged prior snapshot; the damaged file is copied first
+    #[arg(long)]
+    pub(super) salvage: bool,
+    /// Reject observations whose actor is not the author of their message
+    #[arg(long)]
+    pub(super) strict_author: bool,
+    /// State and time.
+    #[command(flatten)]
+    pub(super) state: StateArgs,
+}
+
+/// `spool`
+#[derive(Debug, Args)]
+pub(super) struct SpoolArgs {
+    /// Count what waits, for every ledger
+    #[arg(long, required = true)]
+    pub(super) status: bool,
+    /// Look into this folder instead of the ledgers' spools
+    #[arg(long, value_name = "DIR")]
+    pub(super) out_dir: Option<PathBuf>,
+    /// State and time.
+    #[command(flatten)]
+    pub(super) state: StateArgs,
+}
+
+/// Which snapshot to read.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct SnapshotArgs {
+    /// The snapshot [default: snapshots/snapshot.json of the ledger]
+    #[arg(long, value_name = "FILE")]
+    pub(super) snapshot: Option<PathBuf>,
+    /// State and time.
+    #[command(flatten)]
+    pub(super) state: StateArgs,
+}
+
+/// `show`
+#[derive(Debug, Args)]
+pub(super) struct ShowArgs {
+    /// Show historical rows too
+    #[arg(long)]
+    pub(super) all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Snapshot, state and time.
+    #[command(flatten)]
+    pub(super) from: SnapshotArgs,
+}
+
+/// `history`
+#[derive(Debug, Args)]
+pub(super) struct HistoryArgs {
+    /// The row, in the form of its key
+    pub(super) key: String,
+    /// Only this field
+    pub(super) field: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Snapshot, state and time.
+    #[command(flatten)]
+    pub(super) from: SnapshotArgs,
+}
+
+/// `verify`
+#[derive(Debug, Args)]
+pub(super) struct VerifyArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+    /// State and time.
+    #[command(flatten)]
+    pub(super) state: StateArgs,
+}

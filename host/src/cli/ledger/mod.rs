@@ -1,0 +1,92 @@
+//! `host run <ledger> <verb>`: the verbs that every ledger has, and those that its kind declares.
+
+mod append;
+mod history;
+mod init;
+mod read;
+mod reduce;
+mod show;
+mod spool;
+mod verb;
+mod verify;
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory as _, FromArgMatches as _, Parser};
+use plugin_api::KindDeclaration;
+
+use super::args::{Cli, Global, LedgerVerb};
+use super::kinds;
+use super::outcome::{CommandError, Outcome};
+use super::ui::Ui;
+use crate::ledger::kind::Kind as _;
+use crate::ledger::shape::Shape;
+use crate::plugins::Registry;
+use crate::reasons::Fatal;
+use crate::store::Disk;
+
+/// The command line behind `host run <ledger>`.
+#[derive(Debug, Parser)]
+#[command(disable_help_subcommand = true, max_term_width = 100)]
+struct LedgerCli {
+    #[command(flatten)]
+    _global: Global,
+    #[command(subcommand)]
+    verb: LedgerVerb,
+}
+
+/// What a verb works with.
+struct Context<'c, 'k> {
+    shape: &'c Shape<'k>,
+    registry: &'c Registry,
+    disk: &'c Disk,
+    ui: &'c Ui,
+}
+
+/// Runs a verb of the ledger `name`.
+pub(super) fn run(name: Option<&str>, args: &[OsString], global: &Global, ui: &Ui) -> Result<Outcome, CommandError> {
+    let registry = kinds::registry(global);
+    let Some(name) = name.filter(|name| !name.starts_with('-')) else { return Err(usage(&registry).into()) };
+    let kind = kinds::open(&registry, name)?;
+    let shape = Shape::new(&kind);
+    let disk = Disk::from_env().map_err(|error| Fatal::WriteFailed.of(&error))?;
+    let context = Context { shape: &shape, registry: &registry, disk: &disk, ui };
+    let command = command(kind.declaration());
+    let program = format!("host run {}", kind.declaration().name);
+    let matches = command.try_get_matches_from(std::iter::once(program.into()).chain(args.iter().cloned()))?;
+    if let Some((verb, arguments)) = matches.subcommand()
+        && let Some(declared) = kind.declaration().verbs.iter().find(|declared| declared.name == verb)
+    {
+        return verb::run(&context, declared, arguments);
+    }
+    match LedgerCli::from_arg_matches(&matches)?.verb {
+        LedgerVerb::Init(args) => init::run(&context, &args),
+        LedgerVerb::Append(args) => append::run(&context, &args),
+        LedgerVerb::Reduce(args) => reduce::run(&context, &args),
+        LedgerVerb::Spool(args) => spool::run(&context, &args),
+        LedgerVerb::Show(args) => show::run(&context, &args),
+        LedgerVerb::History(args) => history::run(&context, &args),
+        LedgerVerb::Verify(args) => verify::run(&context, &args),
+    }
+}
+
+/// The verbs of the host and of the kind, with their help.
+fn command(kind: &KindDeclaration) -> clap::Command {
+    let own = kind.verbs.iter().map(verb::command);
+    LedgerCli::command()
+        .name(format!("host run {}", kind.name))
+        .bin_name(format!("host run {}", kind.name))
+        .about(kind.description.clone())
+        .version(kind.version.clone())
+        .subcommands(own)
+}
+
+/// `host run` without a name, or with `--help`: what can be run, as far as manifests tell.
+fn usage(registry: &Registry) -> clap::Error {
+    let names: Vec<&str> =
+        registry.entries().iter().flat_map(|entry| &entry.names).map(|served| served.name.as_str()).collect();
+    let found =
+        if names.is_empty() { "no plugin was found".to_owned() } else { format!("found: {}", names.join(", ")) };
+    let message = format!("name a ledger and a verb ({found})\n\nTry: host run <ledger> --help\n");
+    Cli::command().error(clap::error::ErrorKind::MissingRequiredArgument, message)
+}

@@ -1,0 +1,100 @@
+//! What leaves the process: data on stdout, warnings and errors on stderr. Texts from outside are made printable here.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::process::ExitCode;
+
+use anstream::ColorChoice;
+use plugin_api::rules::text::printable;
+
+use super::args::{ColorWhen, Global};
+use super::outcome::{CommandError, Outcome, REFUSED};
+use crate::reasons;
+
+/// The two streams, and whether they are coloured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ui {
+    choice: ColorChoice,
+}
+
+impl Ui {
+    /// Streams as the flags ask.
+    #[must_use]
+    pub(super) fn new(global: &Global) -> Self {
+        let choice = match global.color {
+            ColorWhen::Auto => ColorChoice::Auto,
+            ColorWhen::Always => ColorChoice::Always,
+            ColorWhen::Never => ColorChoice::Never,
+        };
+        choice.write_global();
+        Self { choice }
+    }
+
+    /// Prints data, byte for byte. A reader that went away is no error worth a message, but it ends the command.
+    ///
+    /// # Errors
+    /// [`CommandError::Output`].
+    pub(super) fn data(&self, text: &str) -> Result<(), CommandError> {
+        let mut out = std::io::stdout().lock();
+        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(CommandError::Output)
+    }
+
+    /// Prints a page for a person, its styles as the flags and the terminal allow. Nothing else may hold controls.
+    ///
+    /// # Errors
+    /// [`CommandError::Output`].
+    pub(super) fn page(&self, text: &str) -> Result<(), CommandError> {
+        let mut out = anstream::AutoStream::new(std::io::stdout().lock(), self.choice);
+        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(CommandError::Output)
+    }
+
+    /// Prints a line for the person at the terminal, beside the data.
+    pub(super) fn note(&self, line: &str) {
+        self.stderr(&printable(line));
+    }
+
+    /// Prints `warn: <text>` for each warning.
+    pub(super) fn warn(&self, warnings: &[String]) {
+        for warning in warnings {
+            self.stderr(&format!("warn: {}", printable(warning)));
+        }
+    }
+
+    /// Whether stderr is a terminal: only then is progress shown.
+    #[must_use]
+    pub(super) fn shows_progress(&self) -> bool {
+        std::io::stderr().is_terminal()
+    }
+
+    /// The only place that prints an error.
+    #[must_use]
+    pub(super) fn end(&self, result: Result<Outcome, CommandError>) -> ExitCode {
+        match result {
+            Ok(outcome) => outcome.into(),
+            Err(CommandError::Usage(error)) => {
+                // A reader that went away cannot be told so.
+                let _ = error.print();
+                ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(REFUSED))
+            }
+            Err(CommandError::Fatal(error)) => self.refuse(REFUSED, &error.code, &error.detail),
+            Err(CommandError::Verb { exit, error }) => self.refuse(exit, &error.code, &error.detail),
+            Err(CommandError::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+                ExitCode::from(REFUSED)
+            }
+            Err(CommandError::Output(error)) => self.refuse(REFUSED, "WRITE_FAILED", &format!("stdout: {error}")),
+        }
+    }
+
+    fn refuse(&self, exit: u8, code: &str, detail: &str) -> ExitCode {
+        self.stderr(&format!("ERROR {}: {}", printable(code), printable(detail)));
+        if let Some(explanation) = reasons::explain(code) {
+            self.stderr(&format!("help: {}", explanation.remedy));
+        }
+        ExitCode::from(exit)
+    }
+
+    fn stderr(&self, line: &str) {
+        let mut err = anstream::AutoStream::new(std::io::stderr().lock(), self.choice);
+        // There is nowhere left to say that stderr is gone.
+        let _ = writeln!(err, "{line}");
+    }
+}

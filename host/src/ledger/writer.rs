@@ -1,0 +1,268 @@
+//! Where a fold writes, under which locks, and in which order: snapshot, summary, status, then `fold.json` (D7).
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::sync_channel;
+
+use plugin_api::rules::time::Timestamp;
+use sha2::{Digest as _, Sha256};
+
+use super::digest::hex;
+use super::fatal::FatalError;
+use super::foldfile::FoldText;
+use super::reduce::{Outputs, Reduced, Request, Surroundings, Wanted};
+use super::repair::{Repair, StoredFold};
+use super::shape::Shape;
+use super::snapshot::SnapshotText;
+use super::state::{FOLD, STATUS, SUMMARY};
+use crate::store::lock::PATIENCE;
+use crate::store::{FoldLock, Guard, Guarded, Mode, OutputLock, Staged, Staging, commit_all, create_exclusive, temps};
+
+/// Size at which a piece of the snapshot is handed to the thread that hashes and writes.
+const PIECE: usize = 1 << 20;
+/// Pieces that may wait for that thread: enough that neither waits for long, few enough for the memory bound.
+const WAITING: usize = 4;
+
+/// Every path that a fold writes, judged by the guard.
+#[derive(Debug)]
+pub struct Targets {
+    folder: Guarded,
+    snapshots: Guarded,
+    snapshot: Guarded,
+    summary: Option<Guarded>,
+    status: Option<Guarded>,
+    fold: Guarded,
+    elsewhere: Vec<Guarded>,
+}
+
+impl Targets {
+    /// Judges the state directory always, and what will be written: snapshot, summary, status (L 11, L 13).
+    ///
+    /// # Errors
+    /// `SHARED_PATH_REFUSED`, `REPO_PATH_REFUSED`.
+    pub fn check(request: &Request, ledger: &str) -> Result<Option<Self>, FatalError> {
+        let guard = Guard::from_env();
+        let check = |path: &Path| guard.check(path).map_err(|error| error.code().of(&error));
+        check(request.state.root())?;
+        let Outputs::Files { snapshot, summary, status } = &request.outputs else { return Ok(None) };
+        let folder = check(&request.state.ledger(ledger))?;
+        let snapshots = check(&request.state.snapshots(ledger))?;
+        let default = |name: &str| request.state.snapshots(ledger).join(name);
+        let wanted = |wanted: &Wanted, name: &str| match wanted {
+            Wanted::No => Ok(None),
+            Wanted::Default => check(&default(name)).map(Some),
+            Wanted::At(path) => check(path).map(Some),
+        };
+        let snapshot_path = snapshot.clone().unwrap_or_else(|| request.state.snapshot(ledger));
+        let targets = Self {
+            snapshot: check(&snapshot_path)?,
+            summary: wanted(summary, SUMMARY)?,
+            status: wanted(status, STATUS)?,
+            fold: match snapshot {
+                None => check(&default(FOLD))?,
+                Some(out) => check(&with_suffix(out))?,
+            },
+            elsewhere: Vec::new(),
+            folder,
+            snapshots,
+        };
+        Ok(Some(targets.find_elsewhere()))
+    }
+
+    fn find_elsewhere(mut self) -> Self {
+        let outputs = [Some(&self.snapshot), self.summary.as_ref(), self.status.as_ref()];
+        let inside = |output: &&Guarded| output.path().parent() != Some(self.snapshots.path());
+        self.elsewhere = outputs.into_iter().flatten().filter(inside).cloned().collect();
+        self
+    }
+}
+
+fn with_suffix(out: &Path) -> PathBuf {
+    let mut name = out.as_os_str().to_owned();
+    name.push(".");
+    name.push(FOLD);
+    PathBuf::from(name)
+}
+
+/// Marks of rows by key.
+type Marks<'f> = Vec<(&'f str, u64)>;
+
+/// The right to write a ledger's artifacts: judged paths and held locks.
+#[derive(Debug)]
+pub struct Writer {
+    targets: Targets,
+    lock: FoldLock,
+    _outputs: Option<OutputLock>,
+    swept: Vec<String>,
+}
+
+impl Writer {
+    /// Takes the ledger's lock, and one for each output that lies elsewhere (N22). Both end with this value.
+    ///
+    /// # Errors
+    /// `LOCK_TIMEOUT`, `WRITE_FAILED`.
+    pub fn lock(targets: Targets, around: &Surroundings<'_>, now: Timestamp) -> Result<Self, FatalError> {
+        let clock = || (around.clock)();
+        let refused = |error: crate::store::LockError| error.code().of(&error);
+        let lock = FoldLock::acquire(around.disk, &targets.folder, PATIENCE, &clock).map_err(refused)?;
+        let outputs: Vec<&Guarded> = targets.elsewhere.iter().collect();
+        let outputs = match outputs.as_slice() {
+            [] => None,
+            some => Some(OutputLock::acquire(around.disk, some, PATIENCE, &clock).map_err(refused)?),
+        };
+        let swept = match temps::sweep(around.disk, &lock, &targets.snapshots, now) {
+            Ok(swept) => {
+                swept.removed.iter().map(|path| format!("stale_temporary_removed: {}", path.display())).collect()
+            }
+            Err(error) => vec![format!("stale_temporaries_kept: {}: {error}", targets.snapshots.path().display())],
+        };
+        Ok(Self { targets, lock, _outputs: outputs, swept })
+    }
+
+    /// What the sweep of stale temporary files says.
+    #[must_use]
+    pub fn swept(&self) -> &[String] {
+        &self.swept
+    }
+
+    /// Whether this fold file is the one that this writer's lock protects.
+    #[must_use]
+    pub fn owns(&self, fold_file: &Path) -> bool {
+        let own = self.targets.snapshots.path().join(FOLD);
+        fold_file == own || std::fs::canonicalize(fold_file).is_ok_and(|found| found == own)
+    }
+
+    /// Copies a damaged snapshot before it is replaced, under a name that tells its content.
+    ///
+    /// # Errors
+    /// `WRITE_FAILED`, or the guard's refusal of the place.
+    pub fn keep_damaged(&self, path: &Path, text: &str, around: &Surroundings<'_>) -> Result<(), FatalError> {
+        let digest = hex(&Sha256::digest(text.as_bytes()));
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".corrupt-{}", &digest[..12]));
+        let copy = Guard::from_env().check(PathBuf::from(name)).map_err(|error| error.code().of(&error))?;
+        create_exclusive(around.disk, &copy, Mode::Default, text.as_bytes())
+            .map_err(|error| error.code().of(&error))?;
+        Ok(())
+    }
+
+    /// Stages every artifact, then puts them in place, the fold file last.
+    ///
+    /// # Errors
+    /// `WRITE_FAILED`. Before the first rename nothing has changed; after it, the next fold repairs.
+    pub fn write(
+        &self,
+        reduced: &Reduced,
+        generation: i64,
+        shape: &Shape<'_>,
+        around: &Surroundings<'_>,
+    ) -> Result<(), FatalError> {
+        let folded = &reduced.folded;
+        let text = SnapshotText::new(folded, shape);
+        let (snapshot, row_marks) = self.stage_snapshot(&text, folded.rows.rows.len(), around)?;
+        let mut staged = vec![snapshot];
+        if let Some(target) = &self.targets.summary {
+            staged.push(stage(target, &reduced.summary, around)?);
+        }
+        if let Some(target) = &self.targets.status {
+            staged.push(stage(target, &reduced.status, around)?);
+        }
+        let artifacts: Vec<_> = staged.iter().map(|staged| self.artifact(staged)).collect();
+        let fold = FoldText {
+            generation,
+            generated_at: folded.now.to_string(),
+            state_digest: &folded.state_digest,
+            warnings: folded.warnings.iter().chain(&folded.notices).map(String::as_str).collect(),
+            differs: &folded.differs,
+            rows: &folded.rows,
+            reopened: &folded.reopened,
+            high_water: &folded.high_water,
+            row_marks,
+        };
+        staged.push(stage(&self.targets.fold, &fold.write(&artifacts, shape), around)?);
+        commit_all(&self.lock, staged).map_err(|error| error.code().of(&error))
+    }
+
+    /// Writes summary and status anew where the torn fold file lists them, then a fold file that matches.
+    ///
+    /// # Errors
+    /// `WRITE_FAILED`.
+    pub fn repair(
+        &self,
+        texts: &[(&str, &str)],
+        stored: &StoredFold,
+        fold: &FoldText<'_>,
+        with: &Repair<'_, '_>,
+    ) -> Result<(), FatalError> {
+        let refused = |error: crate::store::GuardError| error.code().of(&error);
+        let mut artifacts =
+            vec![(super::state::SNAPSHOT.to_owned(), stored.snapshot_digest().unwrap_or_default().to_owned())];
+        let mut staged = Vec::new();
+        for (name, text) in texts {
+            let listed = stored.file().is_none_or(|file| file.digest(name).is_some());
+            if listed {
+                let target = self.targets.snapshots.join(name).map_err(refused)?;
+                let file = stage(&target, text, with.around)?;
+                artifacts.push(((*name).to_owned(), hex(&file.sha256().unwrap_or_default())));
+                staged.push(file);
+            }
+        }
+        let target = self.targets.snapshots.join(FOLD).map_err(refused)?;
+        staged.push(stage(&target, &fold.write(&artifacts, with.shape), with.around)?);
+        commit_all(&self.lock, staged).map_err(|error| error.code().of(&error))
+    }
+
+    /// Name and digest of an artifact: the bare name beside the fold file, the whole path elsewhere.
+    fn artifact(&self, staged: &Staged) -> (String, String) {
+        let path = staged.target().path();
+        let beside = path.parent() == self.targets.fold.path().parent();
+        let name = if beside { path.file_name().unwrap_or_default() } else { path.as_os_str() };
+        (name.to_string_lossy().into_owned(), hex(&staged.sha256().unwrap_or_default()))
+    }
+
+    /// One thread makes the text, another hashes and writes it.
+    fn stage_snapshot<'f>(
+        &self,
+        text: &SnapshotText<'f, '_, '_>,
+        rows: usize,
+        around: &Surroundings<'_>,
+    ) -> Result<(Staged, Marks<'f>), FatalError> {
+        let mut marks = Vec::with_capacity(rows);
+        let staged = std::thread::scope(|scope| {
+            let (sender, receiver) = sync_channel::<String>(WAITING);
+            let target = &self.targets.snapshot;
+            let writing = scope.spawn(move || {
+                let mut staging = Staging::begin(around.disk, target, Mode::Default)?.with_sha256();
+                for piece in receiver {
+                    staging.put(piece.as_bytes())?;
+                }
+                staging.finish()
+            });
+            let mut piece = String::with_capacity(PIECE + PIECE / 8);
+            text.head(&mut piece);
+            for row in 0..rows {
+                marks.push(text.row(row, &mut piece));
+                if piece.len() >= PIECE {
+                    let full = std::mem::replace(&mut piece, String::with_capacity(PIECE + PIECE / 8));
+                    if sender.send(full).is_err() {
+                        break; // The writer has failed; its error is joined below.
+                    }
+                }
+            }
+            text.tail(&mut piece);
+            // As above: a writer that is gone has an error to tell.
+            let _ = sender.send(piece);
+            drop(sender);
+            writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        staged.map(|staged| (staged, marks)).map_err(|error| error.code().of(&error))
+    }
+}
+
+fn stage(target: &Guarded, text: &str, around: &Surroundings<'_>) -> Result<Staged, FatalError> {
+    let stage = || {
+        let mut staging = Staging::begin(around.disk, target, Mode::Default)?.with_sha256();
+        staging.put(text.as_bytes())?;
+        staging.finish()
+    };
+    stage().map_err(|error| error.code().of(&error))
+}
