@@ -19,6 +19,8 @@ thread_local! {
 /// # Errors
 /// The failure of `call`, or its panic.
 pub fn guard<T>(call: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    // What an author's own `catch_unwind` left behind is not the place of the next panic.
+    PLACE.take();
     DEPTH.set(DEPTH.get() + 1);
     let outcome = catch_unwind(AssertUnwindSafe(call));
     DEPTH.set(DEPTH.get() - 1);
@@ -99,6 +101,16 @@ mod tests {
             panic!("text")
         });
         assert_eq!(failure, Err(Failure::new("panic", "panicked at rules.rs:1:2: text")));
+        assert_eq!(guard::<()>(|| panic!("next")), Err(Failure::new("panic", "panicked: next")));
+    }
+
+    #[test]
+    fn a_place_that_an_author_caught_is_not_that_of_the_next_panic() {
+        let caught = guard(|| {
+            note_place("rules.rs:1:2");
+            Ok(())
+        });
+        assert_eq!(caught, Ok(()));
         assert_eq!(guard::<()>(|| panic!("next")), Err(Failure::new("panic", "panicked: next")));
     }
 }

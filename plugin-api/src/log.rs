@@ -1,6 +1,6 @@
 //! `tracing` events and panics of a plugin, on their way to the host.
 //!
-//! A loaded library has its own copy of `tracing`, which nobody listens to until [`connect`] installs a subscriber that
+//! A loaded library has its own copy of `tracing`, which nobody listens to until `connect` installs a subscriber that
 //! hands each event to the host. Spans stay inside: their fields are not forwarded.
 
 use std::fmt;

@@ -24,14 +24,19 @@ pub(super) fn explain(errors: &AbiInstabilityErrors, interface: Interface) -> St
     }
 }
 
-/// Names of the fields and parameters that lead to the difference.
+/// Steps that are the crossing's own and say nothing to an author.
+const INNER: [&str; 5] = ["__returns", "data", "field_0", "obj", "vtable"];
+
+/// Names of the fields, functions and parameters that lead to the difference.
 fn place(error: &AbiInstabilityError) -> String {
     use abi_stable::type_layout::TLFieldOrFunction as Step;
     let steps = error.stack_trace.iter().map(|step| match step.expected {
         Step::Field(field) => field.name(),
         Step::Function(function) => function.name.as_str(),
     });
-    let steps: Vec<_> = steps.collect();
+    let mut steps: Vec<_> =
+        steps.filter(|step| !INNER.contains(step) && !step.starts_with(|c: char| c.is_ascii_digit())).collect();
+    steps.dedup();
     if steps.is_empty() { String::new() } else { format!("{}: ", steps.join(" > ")) }
 }
 

@@ -132,10 +132,7 @@ fn a_changed_type_is_one_line_that_leads_to_it() {
             ),
         ],
         &[
-            "its types differ from this host's, although the versions fit: ",
-            "observations",
-            "host 64, plugin 72",
-            "build it again with host-plugin-api 1.0.0",
+            "fit: open_kind > judge > param_1 > observations: size: host 64, plugin 72; build it again with host-plugin-api 1.0.0",
             "built for contract 1.1.0",
         ],
     );
