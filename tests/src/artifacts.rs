@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-/// The built host, checked once a process against its sources.
+/// The built host in a folder with the product's plugins and no other, checked once a process against its sources.
 ///
 /// # Panics
 /// When the host or a plugin is missing or older than its sources.
@@ -16,7 +16,7 @@ use std::time::SystemTime;
 #[track_caller]
 pub fn host() -> &'static Path {
     static HOST: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-    match HOST.get_or_init(find) {
+    match HOST.get_or_init(|| stage(&built()?)) {
         Ok(path) => path,
         Err(why) => panic!("{why}; run scripts/test, which builds what the tests need"),
     }
@@ -39,13 +39,13 @@ fn expected() -> [Artifact; 3] {
     let library = |name: &str| format!("{DLL_PREFIX}{name}{DLL_SUFFIX}");
     [
         Artifact { file: format!("host{}", std::env::consts::EXE_SUFFIX), sources: &["host/src", "plugin-api/src"] },
-        Artifact { file: library("issue_debt"), sources: &["plugins/issue-debt/src", "plugin-api/src"] },
-        Artifact { file: library("gpu_reservation"), sources: &["plugins/gpu-reservation/src", "plugin-api/src"] },
+        Artifact { file: library("host_issue_debt"), sources: &["plugins/issue-debt/src", "plugin-api/src"] },
+        Artifact { file: library("host_gpu_reservation"), sources: &["plugins/gpu-reservation/src", "plugin-api/src"] },
     ]
 }
 
-/// The host beside the running test: `target/<profile>/deps/blackbox-..` stands one folder below it.
-fn find() -> Result<PathBuf, String> {
+/// The folder of the build: `target/<profile>/deps/blackbox-..` stands one folder below it.
+fn built() -> Result<PathBuf, String> {
     let test = std::env::current_exe().map_err(|error| format!("the test does not know where it is: {error}"))?;
     let profile = test.ancestors().nth(2).ok_or_else(|| format!("{} is in no target folder", test.display()))?;
     for artifact in expected() {
@@ -57,7 +57,25 @@ fn find() -> Result<PathBuf, String> {
             }
         }
     }
-    Ok(profile.join(&expected()[0].file))
+    Ok(profile.to_owned())
+}
+
+/// Links the artifacts into a folder of their own, and gives the host there.
+///
+/// The folder of the build also holds the plugins of other tests, and the host lists every kind that lies beside it.
+/// Several test processes do this at once: each link is made under another name and renamed.
+fn stage(build: &Path) -> Result<PathBuf, String> {
+    let folder = build.join("blackbox-host");
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    for artifact in expected() {
+        let (from, to) = (build.join(&artifact.file), folder.join(&artifact.file));
+        let fresh = folder.join(format!("{}.{}", artifact.file, std::process::id()));
+        let linked = std::fs::hard_link(&from, &fresh).and_then(|()| std::fs::rename(&fresh, &to));
+        linked.map_err(|error| format!("{} cannot be linked to {}: {error}", from.display(), to.display()))?;
+        // Renaming a link onto a link of the same file leaves both.
+        drop(std::fs::remove_file(&fresh));
+    }
+    Ok(folder.join(&expected()[0].file))
 }
 
 fn modified(path: &Path) -> Option<SystemTime> {

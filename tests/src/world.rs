@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use crate::ledger::Ledger;
 use crate::out::Out;
 use crate::process::HostCommand;
+use crate::tree::tree;
 
 /// A folder of its own with `home/` and `work/` (the current folder), and `state/`, which only the host creates.
 ///
@@ -110,6 +111,14 @@ impl World {
     #[track_caller]
     pub fn read_json(&self, name: &str) -> Value {
         serde_json::from_str(&self.read(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// The files of the state directory with their bytes, for comparing. Whoever took a lock leaves a note in its file:
+    /// the content of lock files says nothing (D7).
+    #[must_use]
+    pub fn stored(&self) -> BTreeMap<String, Vec<u8>> {
+        let files = tree(self.state()).into_iter();
+        files.map(|(name, bytes)| if name.ends_with(".lock") { (name, Vec::new()) } else { (name, bytes) }).collect()
     }
 
     /// The ledger of issues.
