@@ -7,4 +7,5 @@
 )]
 
 mod checkpoint;
+mod export;
 mod laws;
