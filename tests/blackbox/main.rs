@@ -6,6 +6,8 @@
     reason = "helpers of tests fail by panicking and write inputs, as the tests themselves do"
 )]
 
+mod append;
 mod checkpoint;
 mod export;
+mod init;
 mod laws;
