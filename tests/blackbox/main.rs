@@ -9,5 +9,6 @@
 mod append;
 mod checkpoint;
 mod export;
+mod fold;
 mod init;
 mod laws;
