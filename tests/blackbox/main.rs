@@ -7,8 +7,12 @@
 )]
 
 mod append;
+mod check_pending;
 mod checkpoint;
 mod export;
 mod fold;
 mod init;
 mod laws;
+mod reading;
+mod spool;
+mod usage;
