@@ -14,5 +14,6 @@ mod fold;
 mod init;
 mod laws;
 mod reading;
+mod safety;
 mod spool;
 mod usage;
