@@ -9,6 +9,7 @@
 mod append;
 mod check_pending;
 mod checkpoint;
+mod concurrency;
 mod export;
 mod fold;
 mod init;
