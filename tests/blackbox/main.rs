@@ -11,6 +11,7 @@ mod check_pending;
 mod checkpoint;
 mod concurrency;
 mod export;
+mod faults;
 mod fold;
 mod init;
 mod laws;
