@@ -19,3 +19,4 @@ mod reading;
 mod safety;
 mod spool;
 mod usage;
+mod vectors;
