@@ -11,7 +11,6 @@ use rustc_hash::FxHashSet;
 use super::baseline;
 use super::checkpoint::{self, OnDamage, Prior};
 use super::config::Config;
-use super::digest::state_digest;
 use super::export::{self, Export, Window, WindowKind};
 use super::fatal::FatalError;
 use super::highwater::HighWater;
@@ -59,8 +58,6 @@ pub struct Folded {
     pub workspace: String,
     /// The rows.
     pub rows: Rows,
-    /// Digest of the state.
-    pub state_digest: String,
     /// Refused messages, in message order.
     pub rejections: Vec<Rejection>,
     /// The two warnings that the reference knows: they stand in the snapshot and in the status.
@@ -156,7 +153,6 @@ pub fn fold(mut inputs: Inputs<'_, '_>, shape: &Shape<'_>) -> Result<Folded, Fat
     Ok(Folded {
         now: inputs.rules.now,
         workspace: inputs.config.workspace.clone(),
-        state_digest: state_digest(&rows, shape),
         rows,
         rejections,
         warnings,

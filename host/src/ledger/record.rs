@@ -3,6 +3,7 @@
 use std::fmt;
 
 use plugin_api::Value;
+use plugin_api::json::write_escaped;
 use plugin_api::rules::time::Timestamp;
 use smallvec::SmallVec;
 
@@ -30,11 +31,15 @@ impl ObservationId {
 
     /// Appends the printed id.
     pub fn write_to(self, out: &mut String) {
-        out.push_str("obs-");
-        for shift in (0..16).rev() {
-            let nibble = u32::try_from(self.0 >> (4 * shift) & 0xf).unwrap_or(0);
-            out.push(char::from_digit(nibble, 16).unwrap_or('0'));
+        const HEX: &[u8; 16] = b"0123456789abcdef";
+        let mut buffer = *b"obs-0000000000000000";
+        let bytes = self.0.to_be_bytes();
+        for (places, byte) in buffer[4..].chunks_exact_mut(2).zip(bytes) {
+            places[0] = HEX[usize::from(byte >> 4)];
+            places[1] = HEX[usize::from(byte & 0xf)];
         }
+        // Hex digits behind a prefix, all ASCII.
+        out.push_str(std::str::from_utf8(&buffer).unwrap_or_default());
     }
 }
 
@@ -107,15 +112,20 @@ impl Source {
 impl Source {
     /// Appends the text as a JSON string.
     pub fn write_json(&self, out: &mut String) {
+        out.push('"');
         match self {
-            // Only an id can hold a character that needs an escape.
-            Self::Journal(Label { id: Some(_), .. }) => plugin_api::json::write_text(out, &self.to_string()),
-            Self::Baseline | Self::Checkpoint | Self::Command | Self::Journal(Label { id: None, .. }) => {
-                out.push('"');
-                self.write_to(out);
-                out.push('"');
+            Self::Baseline | Self::Checkpoint | Self::Command => self.write_to(out),
+            Self::Journal(label) => {
+                out.push_str("journal:");
+                label.write_index(out);
+                if let Some(id) = &label.id {
+                    out.push_str(ID_MARK);
+                    // Only an id can hold a character that needs an escape.
+                    write_escaped(out, id);
+                }
             }
         }
+        out.push('"');
     }
 }
 
@@ -126,6 +136,9 @@ impl fmt::Display for Source {
         f.write_str(&out)
     }
 }
+
+/// Stands between a message's index and its id.
+const ID_MARK: &str = " id=";
 
 /// Which message of the export: its index and, when it has one, its id as text (L 5).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,13 +152,17 @@ pub struct Label {
 impl Label {
     /// Appends `message[<i>]` and, with an id, ` id=<id>`.
     pub fn write_to(&self, out: &mut String) {
-        use fmt::Write as _;
-        // Writing into a String cannot fail.
-        let _ = write!(out, "message[{}]", self.index);
+        self.write_index(out);
         if let Some(id) = &self.id {
-            out.push_str(" id=");
+            out.push_str(ID_MARK);
             out.push_str(id);
         }
+    }
+
+    fn write_index(&self, out: &mut String) {
+        out.push_str("message[");
+        out.push_str(itoa::Buffer::new().format(self.index));
+        out.push(']');
     }
 }
 

@@ -21,7 +21,7 @@ use super::state::StateDir;
 use super::status::status_text;
 use super::summary::summary_text;
 use super::view::View;
-use super::writer::{Targets, Writer};
+use super::writer::{FoldResult, Targets, Writer};
 use crate::reasons::Fatal;
 use crate::store::Disk;
 use crate::store::files::{InputError, InputErrorKind, read_text};
@@ -83,6 +83,13 @@ pub enum Wanted {
 pub struct Reduced {
     /// What the fold came to.
     pub folded: Folded,
+    /// The two artifacts that are printed too.
+    pub texts: Texts,
+}
+
+/// The artifacts that the kind has a part in.
+#[derive(Debug)]
+pub struct Texts {
     /// `summary.json`
     pub summary: String,
     /// `status.md`
@@ -167,16 +174,19 @@ fn fold_files(
     let mut folded = fold(inputs, shape)?;
     folded.notices.splice(0..0, notices);
     phases.done("folded");
-    let reduced = Reduced::new(folded, shape, config.status_max_rows)?;
-    phases.done("summary and status made");
-    if let Some(writer) = writer {
-        if let Some(text) = prior_text.as_deref().filter(|_| reduced.folded.salvaged) {
-            writer.keep_damaged(&prior_path, text, around)?;
+    let texts = || Texts::new(&folded, shape, config.status_max_rows);
+    let texts = match writer {
+        None => texts()?,
+        Some(writer) => {
+            if let Some(text) = prior_text.as_deref().filter(|_| folded.salvaged) {
+                writer.keep_damaged(&prior_path, text, around)?;
+            }
+            let generation = stored.generation() + 1;
+            writer.write(&FoldResult { folded: &folded, generation, shape, around }, texts)?
         }
-        writer.write(&reduced, stored.generation() + 1, shape, around)?;
-        phases.done("artifacts written");
-    }
-    Ok(reduced)
+    };
+    phases.done("artifacts made");
+    Ok(Reduced { folded, texts })
 }
 
 /// Logs how long each phase of a fold took (`-vv`).
@@ -194,14 +204,14 @@ impl Phases {
     }
 }
 
-impl Reduced {
-    fn new(folded: Folded, shape: &Shape<'_>, status_max_rows: usize) -> Result<Self, FatalError> {
+impl Texts {
+    fn new(folded: &Folded, shape: &Shape<'_>, status_max_rows: usize) -> Result<Self, FatalError> {
         let view = View::new(&folded.rows, shape);
         let ledger = LedgerView { rows: &view.rows(), counts: folded.rows.counts() };
         let head = folded.head();
-        let summary = summary_text(&head, &ledger, shape)?;
-        let status = status_text(&head, &ledger, shape, status_max_rows)?;
-        Ok(Self { folded, summary, status })
+        let (summary, status) =
+            rayon::join(|| summary_text(&head, &ledger, shape), || status_text(&head, &ledger, shape, status_max_rows));
+        Ok(Self { summary: summary?, status: status? })
     }
 }
 

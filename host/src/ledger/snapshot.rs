@@ -51,8 +51,8 @@ impl<'f, 's, 'k> SnapshotText<'f, 's, 'k> {
         (self.folded.rows.key(row), mark(&out[start..]))
     }
 
-    /// Everything behind the last row.
-    pub fn tail(&self, out: &mut String) {
+    /// Everything behind the last row. `state_digest` is that of the rows.
+    pub fn tail(&self, state_digest: &str, out: &mut String) {
         out.push_str(if self.folded.rows.rows.is_empty() { "],\n" } else { "\n  ],\n" });
         let rejections = self.folded.rejections.iter().map(|rejection| {
             Value::object([
@@ -64,13 +64,13 @@ impl<'f, 's, 'k> SnapshotText<'f, 's, 'k> {
         let tail = Value::object([
             ("rejections", Value::List(rejections.collect())),
             ("warnings", texts(&self.folded.warnings)),
-            ("checkpoint", self.checkpoint()),
+            ("checkpoint", self.checkpoint(state_digest)),
         ]);
         write_members(out, &tail);
         out.push_str("\n}\n");
     }
 
-    fn checkpoint(&self) -> Value<'_> {
+    fn checkpoint<'v>(&'v self, state_digest: &'v str) -> Value<'v> {
         let Folded { window, events, .. } = self.folded;
         let optional = |text: Option<&str>| text.map_or(Value::Null, Value::string);
         let newest = events.newest_observed_at.map(|instant| instant.to_string());
@@ -107,7 +107,7 @@ impl<'f, 's, 'k> SnapshotText<'f, 's, 'k> {
                     ("journal_records", count(events.journal_records)),
                 ]),
             ),
-            ("state_digest", Value::from(self.folded.state_digest.as_str())),
+            ("state_digest", Value::from(state_digest)),
         ])
     }
 

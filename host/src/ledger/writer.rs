@@ -6,10 +6,11 @@ use std::sync::mpsc::sync_channel;
 use plugin_api::rules::time::Timestamp;
 use sha2::{Digest as _, Sha256};
 
-use super::digest::hex;
+use super::digest::{hex, state_digest};
 use super::fatal::FatalError;
+use super::fold::Folded;
 use super::foldfile::FoldText;
-use super::reduce::{Outputs, Reduced, Request, Surroundings, Wanted};
+use super::reduce::{Outputs, Request, Surroundings, Texts, Wanted};
 use super::repair::{Repair, StoredFold};
 use super::shape::Shape;
 use super::snapshot::SnapshotText;
@@ -20,7 +21,7 @@ use crate::store::{FoldLock, Guard, Guarded, Mode, OutputLock, Staged, Staging, 
 /// Size at which a piece of the snapshot is handed to the thread that hashes and writes.
 const PIECE: usize = 1 << 20;
 /// Pieces that may wait for that thread: enough that neither waits for long, few enough for the memory bound.
-const WAITING: usize = 4;
+const WAITING: usize = 16;
 
 /// Every path that a fold writes, judged by the guard.
 #[derive(Debug)]
@@ -83,9 +84,6 @@ fn with_suffix(out: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Marks of rows by key.
-type Marks<'f> = Vec<(&'f str, u64)>;
-
 /// The right to write a ledger's artifacts: judged paths and held locks.
 #[derive(Debug)]
 pub struct Writer {
@@ -145,41 +143,42 @@ impl Writer {
         Ok(())
     }
 
-    /// Stages every artifact, then puts them in place, the fold file last.
+    /// Stages every artifact, then puts them in place, the fold file last. `texts` makes summary and status; it is asked
+    /// while the snapshot is still being written.
     ///
     /// # Errors
-    /// `WRITE_FAILED`. Before the first rename nothing has changed; after it, the next fold repairs.
+    /// `WRITE_FAILED`, or the error of `texts`. Before the first rename nothing has changed; after it, the next fold
+    /// repairs.
     pub fn write(
         &self,
-        reduced: &Reduced,
-        generation: i64,
-        shape: &Shape<'_>,
-        around: &Surroundings<'_>,
-    ) -> Result<(), FatalError> {
-        let folded = &reduced.folded;
-        let text = SnapshotText::new(folded, shape);
-        let (snapshot, row_marks) = self.stage_snapshot(&text, folded.rows.rows.len(), around)?;
+        result: &FoldResult<'_, '_>,
+        texts: impl FnOnce() -> Result<Texts, FatalError>,
+    ) -> Result<Texts, FatalError> {
+        let FoldResult { folded, generation, shape, around } = *result;
+        let (snapshot, made) = self.stage_snapshot(result, texts)?;
+        let texts = made.texts?;
         let mut staged = vec![snapshot];
         if let Some(target) = &self.targets.summary {
-            staged.push(stage(target, &reduced.summary, around)?);
+            staged.push(stage(target, &texts.summary, around)?);
         }
         if let Some(target) = &self.targets.status {
-            staged.push(stage(target, &reduced.status, around)?);
+            staged.push(stage(target, &texts.status, around)?);
         }
         let artifacts: Vec<_> = staged.iter().map(|staged| self.artifact(staged)).collect();
         let fold = FoldText {
             generation,
             generated_at: folded.now.to_string(),
-            state_digest: &folded.state_digest,
+            state_digest: &made.state_digest,
             warnings: folded.warnings.iter().chain(&folded.notices).map(String::as_str).collect(),
             differs: &folded.differs,
             rows: &folded.rows,
             reopened: &folded.reopened,
             high_water: &folded.high_water,
-            row_marks,
+            row_marks: made.row_marks,
         };
         staged.push(stage(&self.targets.fold, &fold.write(&artifacts, shape), around)?);
-        commit_all(&self.lock, staged).map_err(|error| error.code().of(&error))
+        commit_all(&self.lock, staged).map_err(|error| error.code().of(&error))?;
+        Ok(texts)
     }
 
     /// Writes summary and status anew where the torn fold file lists them, then a fold file that matches.
@@ -219,15 +218,15 @@ impl Writer {
         (name.to_string_lossy().into_owned(), hex(&staged.sha256().unwrap_or_default()))
     }
 
-    /// One thread makes the text, another hashes and writes it.
+    /// One thread makes the text, another hashes and writes it. What else a fold needs is made meanwhile.
     fn stage_snapshot<'f>(
         &self,
-        text: &SnapshotText<'f, '_, '_>,
-        rows: usize,
-        around: &Surroundings<'_>,
-    ) -> Result<(Staged, Marks<'f>), FatalError> {
-        let mut marks = Vec::with_capacity(rows);
-        let staged = std::thread::scope(|scope| {
+        result: &FoldResult<'f, '_>,
+        texts: impl FnOnce() -> Result<Texts, FatalError>,
+    ) -> Result<(Staged, Made<'f>), FatalError> {
+        let FoldResult { folded, shape, around, .. } = *result;
+        let text = SnapshotText::new(folded, shape);
+        std::thread::scope(|scope| {
             let (sender, receiver) = sync_channel::<String>(WAITING);
             // Written pieces come back and are filled again: fresh memory for each would cost more than its text.
             let (returner, returned) = sync_channel::<String>(WAITING + 2);
@@ -243,10 +242,11 @@ impl Writer {
                 staging.finish()
             });
             let fresh = || String::with_capacity(PIECE + PIECE / 8);
+            let mut row_marks = Vec::with_capacity(folded.rows.rows.len());
             let mut piece = fresh();
             text.head(&mut piece);
-            for row in 0..rows {
-                marks.push(text.row(row, &mut piece));
+            for row in 0..folded.rows.rows.len() {
+                row_marks.push(text.row(row, &mut piece));
                 if piece.len() >= PIECE {
                     let next = returned.try_recv().unwrap_or_else(|_| fresh());
                     if sender.send(std::mem::replace(&mut piece, next)).is_err() {
@@ -254,14 +254,36 @@ impl Writer {
                     }
                 }
             }
-            text.tail(&mut piece);
+            let state_digest = state_digest(&folded.rows, shape);
+            text.tail(&state_digest, &mut piece);
             // As above: a writer that is gone has an error to tell.
             let _ = sender.send(piece);
             drop(sender);
-            writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        staged.map(|staged| (staged, marks)).map_err(|error| error.code().of(&error))
+            let made = Made { state_digest, row_marks, texts: texts() };
+            let staged = writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            staged.map(|staged| (staged, made)).map_err(|error| error.code().of(&error))
+        })
     }
+}
+
+/// A fold that is to be written.
+#[derive(Clone, Copy)]
+pub struct FoldResult<'f, 'k> {
+    /// What the fold came to.
+    pub folded: &'f Folded,
+    /// Its generation.
+    pub generation: i64,
+    /// The kind.
+    pub shape: &'f Shape<'k>,
+    /// Disk and clock.
+    pub around: &'f Surroundings<'f>,
+}
+
+/// What is made while the snapshot is being written.
+struct Made<'f> {
+    state_digest: String,
+    row_marks: Vec<(&'f str, u64)>,
+    texts: Result<Texts, FatalError>,
 }
 
 fn stage(target: &Guarded, text: &str, around: &Surroundings<'_>) -> Result<Staged, FatalError> {

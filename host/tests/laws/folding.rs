@@ -3,6 +3,7 @@
 use host::ledger::baseline;
 use host::ledger::checkpoint::OnDamage;
 use host::ledger::config::Config;
+use host::ledger::digest::state_digest;
 use host::ledger::export::read_outer;
 use host::ledger::fatal::FatalError;
 use host::ledger::fold::{Folded, Inputs, fold};
@@ -52,7 +53,7 @@ impl<'k> Ledger<'k> {
         for row in 0..folded.rows.rows.len() {
             text.row(row, &mut out);
         }
-        text.tail(&mut out);
+        text.tail(&state_digest(&folded.rows, &self.shape), &mut out);
         out
     }
 

@@ -83,7 +83,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut entries: Vec<(Cow<'de, str>, Value<'de>)> = Vec::with_capacity(4);
+        let mut entries: Vec<(Cow<'de, str>, Value<'de>)> = Vec::with_capacity(8);
         while let Some(BorrowedText(key)) = map.next_key()? {
             entries.push((key, map.next_value_seed(Walk { is_doubtful: &mut *self.is_doubtful })?));
         }

@@ -13,4 +13,4 @@ pub use read::{
     repeated_key,
 };
 pub use value::Value;
-pub use write::{Layout, excerpt, text, write_float, write_text, write_value};
+pub use write::{Layout, excerpt, text, write_escaped, write_float, write_text, write_value};

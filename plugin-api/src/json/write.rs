@@ -48,7 +48,7 @@ pub fn write_value(out: &mut String, value: &Value<'_>, layout: Layout) {
         Value::Null => out.push_str("null"),
         Value::Bool(true) => out.push_str("true"),
         Value::Bool(false) => out.push_str("false"),
-        Value::Integer(number) => write_display(out, number),
+        Value::Integer(number) => out.push_str(itoa::Buffer::new().format(*number)),
         Value::BigInteger(digits) => out.push_str(digits),
         Value::Float(number) => write_float(out, *number),
         Value::Text(text) => write_text(out, text),
@@ -137,6 +137,12 @@ impl Layout {
 /// else raw (L 3).
 pub fn write_text(out: &mut String, text: &str) {
     out.push('"');
+    write_escaped(out, text);
+    out.push('"');
+}
+
+/// Appends the inside of a JSON string, without its quotes.
+pub fn write_escaped(out: &mut String, text: &str) {
     let mut rest = text;
     while let Some(at) = first_escaped(rest.as_bytes()) {
         let (plain, tail) = rest.split_at(at);
@@ -156,7 +162,6 @@ pub fn write_text(out: &mut String, text: &str) {
         rest = tail.as_str();
     }
     out.push_str(rest);
-    out.push('"');
 }
 
 /// Place of the first byte that needs an escape, eight bytes at a time: a fold writes a hundred million bytes of text,

@@ -78,7 +78,7 @@ fn report(
     let rows = reduced.folded.rows.rows.len();
     let rejections = reduced.folded.rejections.len();
     let head = if args.stdout {
-        reduced.summary.clone()
+        reduced.texts.summary.clone()
     } else if args.dry_run {
         let place = state.root().display();
         format!("DRY-RUN: {rows} row(s), {rejections} rejection(s), nothing written (state dir {place})\n")
@@ -86,7 +86,7 @@ fn report(
         let place = state.ledger(context.shape.ledger());
         format!("WROTE {rows} row(s), {rejections} rejection(s) under {}\n", place.display())
     };
-    context.ui.data(&format!("{head}{}", reduced.status))
+    context.ui.data(&format!("{head}{}", reduced.texts.status))
 }
 
 /// A bar on stderr, once the fold takes longer than a person likes to wait without one.
