@@ -156,14 +156,9 @@ impl Writer {
     ) -> Result<Texts, FatalError> {
         let FoldResult { folded, generation, shape, around } = *result;
         let (snapshot, made) = self.stage_snapshot(result, texts)?;
-        let texts = made.texts?;
+        let (texts, others) = made.others?;
         let mut staged = vec![snapshot];
-        if let Some(target) = &self.targets.summary {
-            staged.push(stage(target, &texts.summary, around)?);
-        }
-        if let Some(target) = &self.targets.status {
-            staged.push(stage(target, &texts.status, around)?);
-        }
+        staged.extend(others);
         let artifacts: Vec<_> = staged.iter().map(|staged| self.artifact(staged)).collect();
         let fold = FoldText {
             generation,
@@ -208,6 +203,12 @@ impl Writer {
         let target = self.targets.snapshots.join(FOLD).map_err(refused)?;
         staged.push(stage(&target, &fold.write(&artifacts, with.shape), with.around)?);
         commit_all(&self.lock, staged).map_err(|error| error.code().of(&error))
+    }
+
+    fn stage_texts(&self, texts: &Texts, around: &Surroundings<'_>) -> Result<Vec<Staged>, FatalError> {
+        let wanted = [(&self.targets.summary, &texts.summary), (&self.targets.status, &texts.status)];
+        let wanted = wanted.into_iter().filter_map(|(target, text)| target.as_ref().map(|target| (target, text)));
+        wanted.map(|(target, text)| stage(target, text, around)).collect()
     }
 
     /// Name and digest of an artifact: the bare name beside the fold file, the whole path elsewhere.
@@ -259,7 +260,9 @@ impl Writer {
             // As above: a writer that is gone has an error to tell.
             let _ = sender.send(piece);
             drop(sender);
-            let made = Made { state_digest, row_marks, texts: texts() };
+            // Their syncs, too, end before the snapshot's does.
+            let others = texts().and_then(|texts| Ok((self.stage_texts(&texts, around)?, texts)));
+            let made = Made { state_digest, row_marks, others: others.map(|(staged, texts)| (texts, staged)) };
             let staged = writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             staged.map(|staged| (staged, made)).map_err(|error| error.code().of(&error))
         })
@@ -283,7 +286,7 @@ pub struct FoldResult<'f, 'k> {
 struct Made<'f> {
     state_digest: String,
     row_marks: Vec<(&'f str, u64)>,
-    texts: Result<Texts, FatalError>,
+    others: Result<(Texts, Vec<Staged>), FatalError>,
 }
 
 fn stage(target: &Guarded, text: &str, around: &Surroundings<'_>) -> Result<Staged, FatalError> {
