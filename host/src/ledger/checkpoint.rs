@@ -230,7 +230,7 @@ fn check_recent(doc: &SnapshotDoc<'_>, prior: &mut Prior, damage: &mut Damages) 
     let Some(Outer::List(ids)) = doc.at(&["checkpoint", "events", "observation_ids_recent"]) else {
         return damage.note(Damage::part(PATH, "is not a list".to_owned()));
     };
-    for raw in ids {
+    for raw in ids.raw() {
         let id: Option<String> = serde_json::from_str(raw.get()).ok();
         match id.filter(|id| ObservationId::parse(id).is_some()) {
             Some(id) => prior.recent_ids.push(id),

@@ -7,18 +7,18 @@
 use std::collections::VecDeque;
 
 use plugin_api::Value;
-use plugin_api::json::{self, Layout, ReadError};
-use serde_json::value::RawValue;
+use plugin_api::json::{self, Layout};
 
 use super::fatal::FatalError;
-use super::outer::Outer;
+use super::outer::{Items, Outer};
 use crate::reasons::Fatal;
 
 /// Schema id of an export.
 pub const EXPORT_SCHEMA: &str = "debt-ledger-journal-export/v1";
-const LIST_KEYS: [&str; 6] = ["messages", "entries", "events", "items", "journal", "content"];
+/// Keys under which a list is the journal, in the order in which they are tried.
+pub(super) const LIST_KEYS: [&str; 6] = ["messages", "entries", "events", "items", "journal", "content"];
 /// Objects at this level (root = 0) are looked at, but not into.
-const DEEPEST: usize = 3;
+pub(super) const DEEPEST: usize = 3;
 
 /// What an export covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub struct Export<'a> {
     /// What it covers.
     pub window: Window,
     /// The messages in order.
-    pub messages: Vec<&'a RawValue>,
+    pub messages: Items<'a>,
     /// What is odd about it.
     pub warnings: Vec<String>,
 }
@@ -69,7 +69,7 @@ impl Export<'_> {
     #[must_use]
     pub fn none() -> Self {
         let window = Window { kind: WindowKind::Full, archives: Vec::new(), messages: 0, path: None };
-        Self { window, messages: Vec::new(), warnings: Vec::new() }
+        Self { window, messages: Items::Raw(Vec::new()), warnings: Vec::new() }
     }
 }
 
@@ -100,14 +100,6 @@ pub fn adapt<'a>(outer: Outer<'a>, ledger: &str, window_full: bool) -> Result<Ex
     }
     let window = Window { kind, archives, messages: messages.len(), path: Some(path) };
     Ok(Export { window, messages, warnings })
-}
-
-/// Reads the text of an export into its outer levels.
-///
-/// # Errors
-/// [`ReadError`] when it is not JSON or repeats a key outside of any message.
-pub fn read_outer(text: &str) -> Result<Outer<'_>, ReadError> {
-    Outer::read(text, DEEPEST)
 }
 
 fn check_root(outer: &Outer<'_>, ledger: &str) -> Result<(), FatalError> {
@@ -159,7 +151,7 @@ fn window(declared: Option<&Outer<'_>>) -> Result<(WindowKind, Vec<String>), Fat
         None => Vec::new(),
         Some(archives) if archives.is_empty() => Vec::new(),
         Some(Outer::List(items)) => {
-            let names = items.iter().map(|raw| match json::read_raw(raw) {
+            let names = items.raw().iter().map(|raw| match json::read_raw(raw) {
                 Ok(json::Document { value: Value::Text(name), .. }) => Ok(name.into_owned()),
                 Ok(_) | Err(_) => {
                     Err(refused(format!("a list with {}", raw.get().chars().take(40).collect::<String>())))
@@ -179,12 +171,12 @@ fn total_messages(outer: &Outer<'_>) -> Option<i64> {
     }
 }
 
-type Found<'a> = (String, Vec<&'a RawValue>, Vec<String>);
+type Found<'a> = (String, Items<'a>, Vec<String>);
 
 /// Breadth first over objects; the first list under one of the six keys is the journal. The paths of further lists
 /// come along, because they may be the ones that were meant (N7).
 fn find_messages(outer: Outer<'_>, window_full: bool) -> Result<Found<'_>, FatalError> {
-    let mut found: Option<(String, Vec<&RawValue>)> = None;
+    let mut found: Option<(String, Items<'_>)> = None;
     let mut others = Vec::new();
     let mut queue = VecDeque::new();
     match outer {
@@ -197,7 +189,7 @@ fn find_messages(outer: Outer<'_>, window_full: bool) -> Result<Found<'_>, Fatal
     }
     while let Some((path, level, entries)) = queue.pop_front() {
         let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
-        let mut lists: Vec<Option<(String, Vec<&RawValue>)>> = LIST_KEYS.iter().map(|_| None).collect();
+        let mut lists: Vec<Option<(String, Items<'_>)>> = LIST_KEYS.iter().map(|_| None).collect();
         for (key, value) in entries {
             match value {
                 Outer::List(items) => {

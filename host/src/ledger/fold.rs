@@ -2,11 +2,14 @@
 //!
 //! Reads no clock, file or environment: equal inputs give equal bytes.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use plugin_api::json::Document;
 use plugin_api::rules::counter;
 use plugin_api::rules::time::Timestamp;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
+use serde_json::value::RawValue;
 
 use super::baseline;
 use super::checkpoint::{self, OnDamage, Prior};
@@ -16,23 +19,21 @@ use super::fatal::FatalError;
 use super::highwater::HighWater;
 use super::merge::{FoldedRow, Limits, Rows, merge, refuse_impostors};
 use super::message::{ActorDiffers, Judgement, Rules, judge};
-use super::outer::Outer;
+use super::outer::{CHUNK, Items};
 use super::rebuild::owned;
 use super::record::{Label, ObservationId, Record, Rejection, Source};
 use super::shape::Shape;
 use super::snapshot_doc::SnapshotDoc;
+use super::stream::{ExportDoc, JudgedChunk};
 use super::summary::Head;
 use crate::reasons::Fatal;
-
-/// Messages judged with one call of the kind.
-const CHUNK: usize = 512;
 
 /// What a fold reads, already parsed as far as JSON goes.
 pub struct Inputs<'i, 'a> {
     /// The prior snapshot, if there is one.
     pub prior: Option<&'i SnapshotDoc<'a>>,
     /// The export, or none at all (`--no-events`).
-    pub export: Option<Outer<'a>>,
+    pub export: Option<ExportDoc<'a>>,
     /// The baseline, if there is one.
     pub baseline: Option<&'i Document<'a>>,
     /// High-water mark of the prior fold.json.
@@ -45,8 +46,8 @@ pub struct Inputs<'i, 'a> {
     pub window_full: bool,
     /// What is done with a damaged prior snapshot.
     pub on_damage: OnDamage,
-    /// Told how many messages have been judged and how many there are.
-    pub progress: &'i (dyn Fn(usize, usize) + Sync),
+    /// Told how many messages have been judged.
+    pub progress: &'i (dyn Fn(usize) + Sync),
 }
 
 /// What a fold came to.
@@ -109,9 +110,9 @@ pub struct Events {
 /// The fatal codes of L 13 from `CHECKPOINT_LEDGER_MISMATCH` to `MISSING_CHECKPOINT`, in their order; `PLUGIN_FAILED`.
 pub fn fold(mut inputs: Inputs<'_, '_>, shape: &Shape<'_>) -> Result<Folded, FatalError> {
     let prior = inputs.prior.map(|doc| check_prior(doc, shape, inputs.on_damage)).transpose()?;
-    let export = match inputs.export.take() {
-        Some(outer) => export::adapt(outer, shape.ledger(), inputs.window_full)?,
-        None => Export::none(),
+    let (export, judged) = match inputs.export.take() {
+        Some(ExportDoc { outer, judged }) => (export::adapt(outer, shape.ledger(), inputs.window_full)?, judged),
+        None => (Export::none(), Vec::new()),
     };
     let baseline = match inputs.baseline {
         Some(document) => baseline::records(document, &inputs.rules, shape)?,
@@ -125,7 +126,10 @@ pub fn fold(mut inputs: Inputs<'_, '_>, shape: &Shape<'_>) -> Result<Folded, Fat
     let mut prior = prior.unwrap_or_default();
     let mut records = baseline;
     records.append(&mut prior.records);
-    let judgement = judge_all(&export, &inputs, shape, &mut records)?;
+    let judgement = match &export.messages {
+        Items::Raw(messages) => collect(judge_all(messages, &inputs, shape)?, &mut records),
+        Items::Streamed { list, .. } => collect(of_list(judged, *list)?, &mut records),
+    };
 
     let salvaged = !prior.salvaged.is_empty();
     let mut notices = inputs.config.warnings.clone();
@@ -178,31 +182,31 @@ fn check_prior(doc: &SnapshotDoc<'_>, shape: &Shape<'_>, on_damage: OnDamage) ->
     checkpoint::check(doc, shape, on_damage)
 }
 
-fn judge_all(
-    export: &Export<'_>,
-    inputs: &Inputs<'_, '_>,
-    shape: &Shape<'_>,
-    records: &mut Vec<Record>,
-) -> Result<Judgement, FatalError> {
-    let Inputs { rules, progress, .. } = inputs;
-    let total = export.messages.len();
-    let done = std::sync::atomic::AtomicUsize::new(0);
-    let judged: Vec<Judgement> = export
-        .messages
-        .par_chunks(CHUNK)
-        .enumerate()
-        .map(|(chunk, messages)| {
-            let judgement = judge(messages, chunk * CHUNK, rules, shape);
-            progress(done.fetch_add(messages.len(), std::sync::atomic::Ordering::Relaxed) + messages.len(), total);
-            judgement
-        })
-        .collect::<Result<_, _>>()?;
+fn judge_all(messages: &[&RawValue], inputs: &Inputs<'_, '_>, shape: &Shape<'_>) -> Result<Vec<Judgement>, FatalError> {
+    let done = AtomicUsize::new(0);
+    let judged = messages.par_chunks(CHUNK).enumerate().map(|(chunk, messages)| {
+        let judgement = judge(messages, chunk * CHUNK, &inputs.rules, shape);
+        (inputs.progress)(done.fetch_add(messages.len(), Ordering::Relaxed) + messages.len());
+        judgement
+    });
+    Ok(judged.collect::<Result<_, _>>()?)
+}
+
+/// What the messages of one streamed list came to, in their order.
+fn of_list(judged: Vec<JudgedChunk>, list: usize) -> Result<Vec<Judgement>, FatalError> {
+    let mut judged: Vec<JudgedChunk> = judged.into_iter().filter(|chunk| chunk.list == list).collect();
+    judged.sort_unstable_by_key(|chunk| chunk.first);
+    Ok(judged.into_iter().map(|chunk| chunk.judgement).collect::<Result<_, _>>()?)
+}
+
+/// One judgement out of many; the records go behind those that are there.
+fn collect(judged: Vec<Judgement>, records: &mut Vec<Record>) -> Judgement {
     records.reserve_exact(judged.iter().map(|judgement| judgement.records.len()).sum());
     let mut all = Judgement::default();
     for judgement in judged {
         all.extend(judgement, records);
     }
-    Ok(all)
+    all
 }
 
 fn journal(records: &[Record]) -> impl DoubleEndedIterator<Item = &Record> {

@@ -85,10 +85,33 @@ impl Judgement {
 /// # Errors
 /// [`KindFailure`] when the kind gave no usable answer.
 pub fn judge(messages: &[&RawValue], first: usize, rules: &Rules, shape: &Shape<'_>) -> Result<Judgement, KindFailure> {
-    let decoded: Vec<_> = (first..).zip(messages).map(|(index, raw)| decode(index, raw)).collect();
+    judge_decoded(
+        &(first..).zip(messages).map(|(index, raw)| decode(index, read_parts(raw))).collect::<Vec<_>>(),
+        rules,
+        shape,
+    )
+}
+
+/// The same for messages that were read already, and hold nothing that is in doubt.
+///
+/// # Errors
+/// [`KindFailure`] when the kind gave no usable answer.
+pub fn judge_values(
+    messages: Vec<Value<'_>>,
+    first: usize,
+    rules: &Rules,
+    shape: &Shape<'_>,
+) -> Result<Judgement, KindFailure> {
+    let decoded = (first..).zip(messages).map(|(index, value)| decode(index, parts(value)));
+    judge_decoded(&decoded.collect::<Vec<_>>(), rules, shape)
+}
+
+type Decoded<'a> = (Label, Result<Message<'a>, Refusal>);
+
+fn judge_decoded(decoded: &[Decoded<'_>], rules: &Rules, shape: &Shape<'_>) -> Result<Judgement, KindFailure> {
     let documents: Vec<_> = decoded.iter().map(|(_, message)| message.as_ref().ok().map(Message::document)).collect();
-    let mut outcomes = Vec::with_capacity(messages.len());
-    let mut drafts = Vec::with_capacity(messages.len());
+    let mut outcomes = Vec::with_capacity(decoded.len());
+    let mut drafts = Vec::with_capacity(decoded.len());
     for ((_, message), document) in decoded.iter().zip(&documents) {
         outcomes.push(match (message, document) {
             (Err(refusal), _) => Outcome::Rejected(refusal.clone()),
@@ -232,9 +255,9 @@ impl Message<'_> {
     }
 }
 
-fn decode(index: usize, raw: &RawValue) -> (Label, Result<Message<'_>, Refusal>) {
+fn decode<'a>(index: usize, parts: Result<Parts<'a>, Unreadable<'a>>) -> Decoded<'a> {
     let mut label = Label { index, id: None };
-    let message = match read_parts(raw) {
+    let message = match parts {
         Ok(parts) => {
             label.id = parts.id.as_ref().filter(|id| !is_empty(id)).map(|id| printed_id(id).into());
             parts.message()
@@ -257,21 +280,28 @@ struct Parts<'a> {
 
 type Unreadable<'a> = (Option<Value<'a>>, Refusal);
 
+/// The parts of a message that was read as a whole, and in which no key is repeated.
+fn parts(message: Value<'_>) -> Result<Parts<'_>, Unreadable<'_>> {
+    let Value::Object(mut entries) = message else {
+        return Err((None, refusal(Reason::InvalidRecord, "the message is not an object")));
+    };
+    let mut part = |keys: &[&str]| {
+        let index = first_present(&entries, keys, |value| value.is_null() || value.as_text() == Some(""))?;
+        Some(std::mem::replace(&mut entries[index].1, Value::Null))
+    };
+    let document = |value| Document { value, duplicate: None, big_integer: None };
+    Ok(Parts {
+        id: part(&ID_KEYS),
+        author: part(&AUTHOR_KEYS),
+        time: part(&TIME_KEYS),
+        content: part(&CONTENT_KEYS).map(document),
+    })
+}
+
 /// Reads a message as a whole, or part by part when something in it that need not count is not fit to be read.
 fn read_parts(raw: &RawValue) -> Result<Parts<'_>, Unreadable<'_>> {
-    if let Ok(Document { value: Value::Object(mut entries), duplicate: None, big_integer: None }) = json::read_raw(raw)
-    {
-        let mut part = |keys: &[&str]| {
-            let index = first_present(&entries, keys, |value| value.is_null() || value.as_text() == Some(""))?;
-            Some(std::mem::replace(&mut entries[index].1, Value::Null))
-        };
-        let document = |value| Document { value, duplicate: None, big_integer: None };
-        return Ok(Parts {
-            id: part(&ID_KEYS),
-            author: part(&AUTHOR_KEYS),
-            time: part(&TIME_KEYS),
-            content: part(&CONTENT_KEYS).map(document),
-        });
+    if let Ok(Document { value, duplicate: None, big_integer: None }) = json::read_raw(raw) {
+        return parts(value);
     }
     match json::object_entries(raw) {
         Err(error) => Err((None, refusal(Reason::UnparsableEnvelope, error.to_string()))),

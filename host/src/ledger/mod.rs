@@ -35,6 +35,7 @@ pub mod snapshot_doc;
 pub mod spooled;
 pub mod state;
 pub mod status;
+pub mod stream;
 pub mod summary;
 pub mod values;
 pub mod verify;

@@ -1,4 +1,4 @@
-//! The outer levels of a large document: objects are read, lists keep their items as raw text.
+//! The outer levels of a large document: objects are read, lists keep their items as raw text or hand them on.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,22 +13,83 @@ use serde_json::value::RawValue;
 pub enum Outer<'a> {
     /// An object within the depth that was asked for; no key stands twice.
     Object(Vec<(Cow<'a, str>, Outer<'a>)>),
-    /// A list, its items as text.
-    List(Vec<&'a RawValue>),
+    /// A list.
+    List(Items<'a>),
     /// null, bool, number or string; `None` for a string that holds a lone surrogate.
     Scalar(Option<Value<'a>>),
     /// An object deeper than was asked for.
     Deep,
 }
 
+/// The items of a list.
+#[derive(Clone, Debug)]
+pub enum Items<'a> {
+    /// As text.
+    Raw(Vec<&'a RawValue>),
+    /// Handed to a [`Sink`] while they were read.
+    Streamed {
+        /// Which of the streamed lists, from 0.
+        list: usize,
+        /// How many items it has.
+        length: usize,
+    },
+}
+
+impl<'a> Items<'a> {
+    /// Number of items.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Raw(items) => items.len(),
+            Self::Streamed { length, .. } => *length,
+        }
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The items as text; none for a streamed list.
+    #[must_use]
+    pub fn raw(&self) -> &[&'a RawValue] {
+        match self {
+            Self::Raw(items) => items,
+            Self::Streamed { .. } => &[],
+        }
+    }
+}
+
+/// Takes the items of lists that are streamed, a chunk at a time and in order.
+pub trait Sink<'a> {
+    /// Whether a list under this key is streamed; the root has no key.
+    fn wants(&self, key: Option<&str>) -> bool;
+
+    /// The items of list `list` from index `first` on.
+    fn take(&mut self, list: usize, first: usize, items: Vec<Value<'a>>);
+}
+
 impl<'a> Outer<'a> {
+    /// Reads `text` in one walk and hands the lists that `sink` wants to it. `None` when anything is refused or in
+    /// doubt: what the sink was given is not to be believed then, and [`Outer::read`] decides.
+    #[must_use]
+    pub fn stream(text: &'a str, deepest: usize, sink: &mut dyn Sink<'a>) -> Option<Self> {
+        let mut streaming = Streaming { wanted: sink.wants(None), sink, lists: 0, is_doubtful: false };
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let outer =
+            Levels { left: deepest + 1, streaming: Some(&mut streaming) }.deserialize(&mut deserializer).ok()?;
+        deserializer.end().ok()?;
+        (!streaming.is_doubtful).then_some(outer)
+    }
+
     /// Reads `text`; objects at level `deepest` (root = 0) are still read, objects below them are not.
     ///
     /// # Errors
     /// [`ReadError`] when it is not JSON, or when an object that is read repeats a key.
     pub fn read(text: &'a str, deepest: usize) -> Result<Self, ReadError> {
         let mut deserializer = serde_json::Deserializer::from_str(text);
-        let fast = Levels { left: deepest + 1 }.deserialize(&mut deserializer).and_then(|outer| {
+        let fast = Levels { left: deepest + 1, streaming: None }.deserialize(&mut deserializer).and_then(|outer| {
             deserializer.end()?;
             Ok(outer)
         });
@@ -50,7 +111,7 @@ impl<'a> Outer<'a> {
                 let entries = entries.into_iter().map(|(key, raw)| Ok((key, Self::from_raw(raw, left - 1)?)));
                 Ok(Self::Object(entries.collect::<Result<_, ReadError>>()?))
             }
-            Some(b'[') => Ok(Self::List(serde_json::from_str(raw.get())?)),
+            Some(b'[') => Ok(Self::List(Items::Raw(serde_json::from_str(raw.get())?))),
             _ => Ok(Self::Scalar(json::read_raw(raw).ok().map(|document| document.value))),
         }
     }
@@ -84,20 +145,55 @@ fn repeated(key: &str) -> String {
     format!("key {key:?} stands twice in one object")
 }
 
-/// How many further levels of objects are read.
-#[derive(Clone, Copy)]
-struct Levels {
-    left: usize,
+/// Items that are handed to a sink at once.
+pub const CHUNK: usize = 512;
+
+struct Streaming<'s, 'de> {
+    sink: &'s mut dyn Sink<'de>,
+    /// Whether a list that comes next is wanted.
+    wanted: bool,
+    lists: usize,
+    is_doubtful: bool,
 }
 
-impl<'de> DeserializeSeed<'de> for Levels {
+impl<'de> Streaming<'_, 'de> {
+    fn list<A: SeqAccess<'de>>(&mut self, mut seq: A) -> Result<Items<'de>, A::Error> {
+        let list = self.lists;
+        self.lists += 1;
+        let mut length = 0;
+        let mut chunk = Vec::with_capacity(CHUNK);
+        while let Some(item) = seq.next_element_seed(json::Walk { is_doubtful: &mut self.is_doubtful })? {
+            chunk.push(item);
+            length += 1;
+            if chunk.len() == CHUNK {
+                let full = std::mem::replace(&mut chunk, Vec::with_capacity(CHUNK));
+                self.sink.take(list, length - CHUNK, full);
+            }
+            if self.is_doubtful {
+                return Err(A::Error::custom("an item has to be looked at as it was written"));
+            }
+        }
+        if !chunk.is_empty() {
+            self.sink.take(list, length - chunk.len(), chunk);
+        }
+        Ok(Items::Streamed { list, length })
+    }
+}
+
+/// How many further levels of objects are read, and who is given the items of lists.
+struct Levels<'l, 's, 'de> {
+    left: usize,
+    streaming: Option<&'l mut Streaming<'s, 'de>>,
+}
+
+impl<'de> DeserializeSeed<'de> for Levels<'_, '_, 'de> {
     type Value = Outer<'de>;
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Levels {
+impl<'de> Visitor<'de> for Levels<'_, '_, 'de> {
     type Value = Outer<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -133,21 +229,29 @@ impl<'de> Visitor<'de> for Levels {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        if let Some(streaming) = self.streaming.filter(|streaming| streaming.wanted) {
+            return streaming.list(seq).map(Outer::List);
+        }
         let mut items = Vec::new();
         while let Some(raw) = seq.next_element()? {
             items.push(raw);
         }
-        Ok(Outer::List(items))
+        Ok(Outer::List(Items::Raw(items)))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self::Value, A::Error> {
         if self.left == 0 {
             while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
             return Ok(Outer::Deep);
         }
         let mut entries: Vec<(Cow<'de, str>, Outer<'de>)> = Vec::new();
         while let Some(json::BorrowedText(key)) = map.next_key()? {
-            entries.push((key, map.next_value_seed(Self { left: self.left - 1 })?));
+            if let Some(streaming) = self.streaming.as_deref_mut() {
+                streaming.wanted = streaming.sink.wants(Some(&key));
+            }
+            let streaming = self.streaming.as_deref_mut();
+            let value = map.next_value_seed(Levels { left: self.left - 1, streaming })?;
+            entries.push((key, value));
         }
         match json::repeated_key(entries.iter().map(|(key, _)| key.as_ref())) {
             Some(key) => Err(A::Error::custom(repeated(key))),

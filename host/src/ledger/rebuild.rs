@@ -116,7 +116,7 @@ struct StoredRejection {
 
 fn list<'a, T: Deserialize<'a>>(outer: Option<&Outer<'a>>) -> impl Iterator<Item = T> {
     let items = match outer {
-        Some(Outer::List(items)) => items.clone(),
+        Some(Outer::List(items)) => items.raw().to_vec(),
         Some(Outer::Scalar(_) | Outer::Object(_) | Outer::Deep) | None => Vec::new(),
     };
     items.into_iter().filter_map(|raw| serde_json::from_str(raw.get()).ok())

@@ -10,7 +10,6 @@ use plugin_api::rules::time::Timestamp;
 use super::baseline;
 use super::checkpoint::OnDamage;
 use super::config::Config;
-use super::export::read_outer;
 use super::fatal::FatalError;
 use super::fold::{Folded, Inputs, fold};
 use super::message::Rules;
@@ -19,6 +18,7 @@ use super::shape::Shape;
 use super::snapshot_doc::SnapshotDoc;
 use super::state::StateDir;
 use super::status::status_text;
+use super::stream;
 use super::summary::summary_text;
 use super::view::View;
 use super::writer::{FoldResult, Targets, Writer};
@@ -102,8 +102,8 @@ pub struct Surroundings<'s> {
     pub disk: &'s Disk,
     /// The wall clock.
     pub clock: &'s (dyn Fn() -> Timestamp + Sync),
-    /// Told how many messages have been judged and how many there are.
-    pub progress: &'s (dyn Fn(usize, usize) + Sync),
+    /// Told how many messages have been judged.
+    pub progress: &'s (dyn Fn(usize) + Sync),
 }
 
 /// Folds as asked.
@@ -141,15 +141,21 @@ fn fold_files(
     );
     let prior = prior?;
     phases.done("prior snapshot read");
+    // Needed to judge while reading; a fault in it is reported in its turn, behind those of export and baseline.
+    let config = read_config(&request.state, shape);
+    let skew = config.as_ref().map_or(None, |config| config.skew);
+    let rules = Rules { now, skew, strict_author: request.strict_author };
     let events_text = request.events.as_deref().map(read_input).transpose()?;
     let export = match (request.events.as_deref(), events_text.as_deref()) {
-        (Some(path), Some(text)) => Some(read_outer(text).map_err(|error| invalid_json(path, &error))?),
+        (Some(path), Some(text)) => {
+            Some(stream::read(text, &rules, shape, around.progress).map_err(|error| invalid_json(path, &error))?)
+        }
         (Some(_) | None, _) => None,
     };
     let baseline_path = request.baseline.clone().unwrap_or_else(|| request.state.baseline(ledger));
     let baseline_text = optional(request.baseline.is_some(), &baseline_path)?;
     let baseline = baseline_text.as_deref().map(baseline::read).transpose()?;
-    let config = read_config(&request.state, shape)?;
+    let config = config?;
 
     phases.done("inputs read");
     let mut notices = stored.notices().to_vec();
@@ -166,7 +172,7 @@ fn fold_files(
         baseline: baseline.as_ref(),
         high_water: stored.high_water().cloned(),
         config: &config,
-        rules: Rules { now, skew: config.skew, strict_author: request.strict_author },
+        rules,
         window_full: request.window_full,
         on_damage: request.on_damage,
         progress: around.progress,

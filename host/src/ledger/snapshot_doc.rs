@@ -76,7 +76,7 @@ impl<'a> SnapshotDoc<'a> {
     pub fn read(text: &'a str) -> Result<Self, ReadError> {
         let root = Outer::read(text, DEEPEST)?;
         let rows = match root.get("rows") {
-            Some(Outer::List(rows)) => Some(rows.par_iter().map(|raw| read_row(raw)).collect::<Result<_, _>>()?),
+            Some(Outer::List(rows)) => Some(rows.raw().par_iter().map(|raw| read_row(raw)).collect::<Result<_, _>>()?),
             Some(Outer::Object(_) | Outer::Scalar(_) | Outer::Deep) | None => None,
         };
         Ok(Self { root, rows })

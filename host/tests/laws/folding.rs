@@ -4,7 +4,6 @@ use host::ledger::baseline;
 use host::ledger::checkpoint::OnDamage;
 use host::ledger::config::Config;
 use host::ledger::digest::state_digest;
-use host::ledger::export::read_outer;
 use host::ledger::fatal::FatalError;
 use host::ledger::fold::{Folded, Inputs, fold};
 use host::ledger::kind::Kind;
@@ -12,6 +11,7 @@ use host::ledger::message::Rules;
 use host::ledger::shape::Shape;
 use host::ledger::snapshot::SnapshotText;
 use host::ledger::snapshot_doc::SnapshotDoc;
+use host::ledger::stream;
 use plugin_api::rules::time::Timestamp;
 use serde_json::Value;
 
@@ -31,16 +31,17 @@ impl<'k> Ledger<'k> {
     pub(crate) fn fold(&self, prior: Option<&str>, export: &str, base: Option<&str>) -> Result<Folded, FatalError> {
         let prior = prior.map(|text| SnapshotDoc::read(text).expect("a snapshot"));
         let baseline = base.map(|text| baseline::read(text).expect("a baseline"));
+        let rules = Rules { now: now(), skew: self.config.skew, strict_author: false };
         let inputs = Inputs {
             prior: prior.as_ref(),
-            export: Some(read_outer(export).expect("an export")),
+            export: Some(stream::read(export, &rules, &self.shape, &|_| {}).expect("an export")),
             baseline: baseline.as_ref(),
             high_water: None,
             config: &self.config,
-            rules: Rules { now: now(), skew: self.config.skew, strict_author: false },
+            rules,
             window_full: false,
             on_damage: OnDamage::Refuse,
-            progress: &|_, _| {},
+            progress: &|_| {},
         };
         fold(inputs, &self.shape)
     }

@@ -24,8 +24,11 @@ pub(super) fn read(text: &str) -> Option<Document<'_>> {
     (!is_doubtful).then_some(Document { value, duplicate: None, big_integer: None })
 }
 
-struct Walk<'s> {
-    is_doubtful: &'s mut bool,
+/// Reads one value of a larger document in place. Once it has set `is_doubtful`, the value is not to be believed: a
+/// number, or a repeated key, has to be looked at as it was written.
+pub struct Walk<'s> {
+    /// Set when the value holds something that this walk cannot tell.
+    pub is_doubtful: &'s mut bool,
 }
 
 impl<'de> DeserializeSeed<'de> for Walk<'_> {

@@ -8,6 +8,7 @@ mod read;
 mod value;
 mod write;
 
+pub use fast::Walk;
 pub use read::{
     BorrowedText, Document, Entries, MAX_DEPTH, RawEntries, ReadError, Syntax, object_entries, read, read_raw,
     repeated_key,

@@ -22,7 +22,7 @@ pub(super) fn run(context: &Context<'_, '_>, args: &ReduceArgs) -> Result<Outcom
     let state = StateDir::choose(args.state.state_dir.as_deref())?;
     let request = request(args, state.clone());
     let progress = Progress::new(context);
-    let show = |done, total| progress.show(done, total);
+    let show = |done| progress.show(done);
     let around = Surroundings { disk: context.disk, clock: &clock::now, progress: &show };
     let result = reduce(&request, context.shape, &around);
     progress.end();
@@ -101,16 +101,17 @@ impl Progress {
         Self { start: Instant::now(), wanted: context.ui.shows_progress(), bar: Mutex::new(None) }
     }
 
-    fn show(&self, done: usize, total: usize) {
+    fn show(&self, done: usize) {
         if !self.wanted || self.start.elapsed() < PATIENCE {
             return;
         }
         // A thread that cannot have the bar now leaves it to the next.
         let Ok(mut bar) = self.bar.try_lock() else { return };
         let bar = bar.get_or_insert_with(|| {
-            let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} messages");
-            ProgressBar::with_draw_target(u64::try_from(total).ok(), ProgressDrawTarget::stderr())
-                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+            // How many there are is known only when the file has been read to its end.
+            let style = ProgressStyle::with_template("{spinner} {human_pos} messages judged, {elapsed}");
+            ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
+                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
         });
         bar.set_position(u64::try_from(done).unwrap_or(u64::MAX));
     }
