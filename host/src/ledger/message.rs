@@ -16,6 +16,7 @@ use super::kind::KindFailure;
 use super::observation::{Defaults, Draft, draft, refusal};
 use super::record::{Label, Record, Rejection, Source};
 use super::shape::Shape;
+use super::shown::{Origin, Shown};
 use crate::reasons::Reason;
 
 const ID_KEYS: [&str; 4] = ["messageId", "message_id", "id", "uuid"];
@@ -191,16 +192,24 @@ impl Admitted<'_> {
     #[must_use]
     pub fn into_record(self, source: Source) -> Record {
         let observation = self.observation;
+        let shown = Shown::new(&Origin {
+            observed_at: observation.observed_at,
+            actor: observation.actor,
+            confidence: observation.confidence,
+            evidence: &observation.evidence,
+            id: self.id,
+            source: &source,
+            message_id: observation.message_id.as_deref(),
+        });
         Record {
             identity: observation.identity,
             observed_at: observation.observed_at,
             actor: observation.actor.into(),
-            confidence: observation.confidence,
-            evidence: observation.evidence.into(),
             id: self.id,
             source,
             message_id: observation.message_id.map(Into::into),
             fields: observation.fields,
+            shown,
         }
     }
 }

@@ -30,6 +30,7 @@ pub mod rowcheck;
 pub mod rowmarks;
 pub mod schema;
 pub mod shape;
+pub mod shown;
 pub mod snapshot;
 pub mod snapshot_doc;
 pub mod spooled;

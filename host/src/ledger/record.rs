@@ -7,6 +7,8 @@ use plugin_api::json::write_escaped;
 use plugin_api::rules::time::Timestamp;
 use smallvec::SmallVec;
 
+use super::shown::Shown;
+
 /// Id of an observation: the first 64 bits of the SHA-256 of its canonical text (L 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObservationId(u64);
@@ -195,10 +197,6 @@ pub struct Record {
     pub observed_at: Timestamp,
     /// Who says so.
     pub actor: Box<str>,
-    /// How sure.
-    pub confidence: Confidence,
-    /// What it rests on.
-    pub evidence: Box<str>,
     /// Digest of its content, or the id that the prior snapshot kept.
     pub id: ObservationId,
     /// Where it came from.
@@ -207,6 +205,8 @@ pub struct Record {
     pub message_id: Option<Box<str>>,
     /// Its values, normalised.
     pub fields: FieldValues,
+    /// How artifacts show where it comes from, confidence and evidence included: nothing is decided on those (N2).
+    pub shown: Shown,
 }
 
 impl Record {

@@ -179,17 +179,18 @@ fn fold_files(
     };
     let mut folded = fold(inputs, shape)?;
     folded.notices.splice(0..0, notices);
+    if let (Some(writer), Some(text)) = (writer, prior_text.as_deref().filter(|_| folded.salvaged)) {
+        writer.keep_damaged(&prior_path, text, around)?;
+    }
     phases.done("folded");
+    // The rows hold all that is still needed; what they were made from is larger than what is written now.
+    drop(prior);
+    drop((prior_text, events_text));
     let texts = || Texts::new(&folded, shape, config.status_max_rows);
+    let generation = stored.generation() + 1;
     let texts = match writer {
         None => texts()?,
-        Some(writer) => {
-            if let Some(text) = prior_text.as_deref().filter(|_| folded.salvaged) {
-                writer.keep_damaged(&prior_path, text, around)?;
-            }
-            let generation = stored.generation() + 1;
-            writer.write(&FoldResult { folded: &folded, generation, shape, around }, texts)?
-        }
+        Some(writer) => writer.write(&FoldResult { folded: &folded, generation, shape, around }, texts)?,
     };
     phases.done("artifacts made");
     Ok(Reduced { folded, texts })

@@ -13,6 +13,7 @@ use super::kind::{Batch, BatchCustom, KindFailure};
 use super::printed::Printed;
 use super::record::{Confidence, Identity, ObservationId, Record, Source};
 use super::shape::Shape;
+use super::shown::{Origin, Shown};
 use super::snapshot_doc::{EntryDoc, RowDoc};
 use super::values::{entity_value, shown, typed_value};
 
@@ -217,16 +218,24 @@ fn record(doc: &EntryDoc<'_>, field: u8, identity: &Identity, shape: &Shape<'_>)
             .filter(|stored| same(stored, &doc.value))
             .ok_or_else(|| unsound(&doc.value))?,
     };
+    let shown = Shown::new(&Origin {
+        observed_at,
+        actor: &doc.actor,
+        confidence,
+        evidence: &doc.evidence,
+        id,
+        source: &Source::Checkpoint,
+        message_id: None,
+    });
     Ok(Record {
         identity: identity.clone(),
         observed_at,
         actor: doc.actor.as_ref().into(),
-        confidence,
-        evidence: doc.evidence.as_ref().into(),
         id,
         source: Source::Checkpoint,
         message_id: None,
         fields: smallvec![(field, value)],
+        shown,
     })
 }
 

@@ -201,35 +201,11 @@ impl<'f, 's, 'k> SnapshotText<'f, 's, 'k> {
 
 /// The members of a provenance or history entry, without its braces.
 fn write_entry(out: &mut String, record: &Record, field: usize, level: usize, line: &str) {
-    let member = |out: &mut String, name: &str| {
-        out.push_str(line);
-        out.push_str(name);
-    };
-    member(out, "\"value\": ");
+    out.push_str(line);
+    out.push_str("\"value\": ");
     write_value(out, record.value(field).unwrap_or(&Value::Null), Layout::Pretty(level));
     out.push(',');
-    member(out, "\"observed_at\": \"");
-    record.observed_at.write_to(out);
-    out.push_str("\",");
-    member(out, "\"actor\": ");
-    write_text(out, &record.actor);
-    out.push(',');
-    member(out, "\"confidence\": \"");
-    out.push_str(record.confidence.as_str());
-    out.push_str("\",");
-    member(out, "\"evidence\": ");
-    write_text(out, &record.evidence);
-    out.push(',');
-    member(out, "\"observation_id\": \"");
-    record.id.write_to(out);
-    out.push_str("\",");
-    member(out, "\"source\": ");
-    record.source.write_json(out);
-    if let Some(message_id) = &record.message_id {
-        out.push(',');
-        member(out, "\"message_id\": ");
-        write_text(out, message_id);
-    }
+    record.shown.write_to(out, line);
 }
 
 fn open_member(out: &mut String, index: usize, line: &str, name: &str) {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
+use std::thread::ScopedJoinHandle;
 
 use plugin_api::rules::time::Timestamp;
 use sha2::{Digest as _, Sha256};
@@ -21,7 +22,7 @@ use crate::store::{FoldLock, Guard, Guarded, Mode, OutputLock, Staged, Staging, 
 /// Size at which a piece of the snapshot is handed to the thread that hashes and writes.
 const PIECE: usize = 1 << 20;
 /// Pieces that may wait for that thread: enough that neither waits for long, few enough for the memory bound.
-const WAITING: usize = 16;
+const WAITING: usize = 6;
 
 /// Every path that a fold writes, judged by the guard.
 #[derive(Debug)]
@@ -152,7 +153,7 @@ impl Writer {
     pub fn write(
         &self,
         result: &FoldResult<'_, '_>,
-        texts: impl FnOnce() -> Result<Texts, FatalError>,
+        texts: impl FnOnce() -> Result<Texts, FatalError> + Send,
     ) -> Result<Texts, FatalError> {
         let FoldResult { folded, generation, shape, around } = *result;
         let (snapshot, made) = self.stage_snapshot(result, texts)?;
@@ -223,7 +224,7 @@ impl Writer {
     fn stage_snapshot<'f>(
         &self,
         result: &FoldResult<'f, '_>,
-        texts: impl FnOnce() -> Result<Texts, FatalError>,
+        texts: impl FnOnce() -> Result<Texts, FatalError> + Send,
     ) -> Result<(Staged, Made<'f>), FatalError> {
         let FoldResult { folded, shape, around, .. } = *result;
         let text = SnapshotText::new(folded, shape);
@@ -242,6 +243,8 @@ impl Writer {
                 }
                 staging.finish()
             });
+            // Both cores have work then, whichever of the three is the slowest.
+            let late = scope.spawn(move || self.make_late(result, texts));
             let fresh = || String::with_capacity(PIECE + PIECE / 8);
             let mut row_marks = Vec::with_capacity(folded.rows.rows.len());
             let mut piece = fresh();
@@ -255,18 +258,34 @@ impl Writer {
                     }
                 }
             }
-            let state_digest = state_digest(&folded.rows, shape);
+            let (state_digest, others) = joined(late);
             text.tail(&state_digest, &mut piece);
             // As above: a writer that is gone has an error to tell.
             let _ = sender.send(piece);
             drop(sender);
-            // Their syncs, too, end before the snapshot's does.
-            let others = texts().and_then(|texts| Ok((self.stage_texts(&texts, around)?, texts)));
-            let made = Made { state_digest, row_marks, others: others.map(|(staged, texts)| (texts, staged)) };
-            let staged = writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            staged.map(|staged| (staged, made)).map_err(|error| error.code().of(&error))
+            let staged = joined(writing).map_err(|error| error.code().of(&error))?;
+            Ok((staged, Made { state_digest, row_marks, others }))
         })
     }
+
+    /// What the rows alone do not give: their digest, and the two texts that the kind has a part in, staged.
+    fn make_late(
+        &self,
+        result: &FoldResult<'_, '_>,
+        texts: impl FnOnce() -> Result<Texts, FatalError>,
+    ) -> (String, Result<(Texts, Vec<Staged>), FatalError>) {
+        let state_digest = state_digest(&result.folded.rows, result.shape);
+        let staged = texts().and_then(|texts| {
+            let staged = self.stage_texts(&texts, result.around)?;
+            Ok((texts, staged))
+        });
+        (state_digest, staged)
+    }
+}
+
+/// The result of a thread; its panic goes on in this one.
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// A fold that is to be written.

@@ -14,13 +14,20 @@ pub fn is_space(c: char) -> bool {
 /// The text without white space at its ends.
 #[must_use]
 pub fn strip(text: &str) -> &str {
-    text.trim_matches(is_space)
+    match text.as_bytes() {
+        // The usual case, seen without decoding a character: no white space is a printed character of ASCII.
+        [b'!'..=b'~', .., b'!'..=b'~'] | [b'!'..=b'~'] => text,
+        _ => text.trim_matches(is_space),
+    }
 }
 
 /// The text stripped, each inner run of white space as one blank.
 #[must_use]
 pub fn collapse(text: &str) -> Cow<'_, str> {
     let stripped = strip(text);
+    if is_plain(stripped.as_bytes()) {
+        return Cow::Borrowed(stripped);
+    }
     let mut previous_space = false;
     let collapsed = stripped.chars().all(|c| {
         let space = is_space(c);
@@ -33,6 +40,16 @@ pub fn collapse(text: &str) -> Cow<'_, str> {
     }
     let words: Vec<&str> = stripped.split(is_space).filter(|word| !word.is_empty()).collect();
     Cow::Owned(words.join(" "))
+}
+
+/// Whether there is nothing to collapse, as far as ASCII goes: printed characters with single blanks between them.
+fn is_plain(text: &[u8]) -> bool {
+    let mut previous = b' ';
+    text.iter().all(|byte| {
+        let fine = matches!(byte, b'!'..=b'~') || (*byte == b' ' && previous != b' ');
+        previous = *byte;
+        fine
+    })
 }
 
 /// Whether nothing is left after stripping.
