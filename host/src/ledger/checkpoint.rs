@@ -8,7 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::digest::{StateDigest, write_row};
 use super::fatal::FatalError;
 use super::outer::Outer;
-use super::record::{ObservationId, Record};
+use super::record::ObservationId;
+use super::records::Records;
 use super::rowcheck::{CheckedRow, Damage, check_rows};
 use super::shape::Shape;
 use super::snapshot_doc::{RowDoc, SnapshotDoc};
@@ -34,7 +35,7 @@ pub enum OnDamage {
 #[derive(Debug, Default)]
 pub struct Prior {
     /// One record for each history entry, rows and entries in stored order.
-    pub records: Vec<Record>,
+    pub records: Records,
     /// Number of its rows.
     pub rows: usize,
     /// Keys of its historical rows.
@@ -101,7 +102,7 @@ pub fn check(doc: &SnapshotDoc<'_>, shape: &Shape<'_>, on_damage: OnDamage) -> R
         if row.historical {
             prior.historical.insert(key);
         }
-        prior.records.extend(row.records);
+        prior.records.append(row.records);
     }
     prior.state_digest = stored_digest(rows);
     check_tail(doc, &mut prior, &mut damage)?;

@@ -22,6 +22,7 @@ use super::message::{ActorDiffers, Judgement, Rules, judge};
 use super::outer::{CHUNK, Items};
 use super::rebuild::owned;
 use super::record::{Label, ObservationId, Record, Rejection, Source};
+use super::records::Records;
 use super::shape::Shape;
 use super::snapshot_doc::SnapshotDoc;
 use super::stream::{ExportDoc, JudgedChunk};
@@ -124,8 +125,9 @@ pub fn fold(mut inputs: Inputs<'_, '_>, shape: &Shape<'_>) -> Result<Folded, Fat
         return Err(Fatal::MissingCheckpoint.with(detail));
     }
     let mut prior = prior.unwrap_or_default();
-    let mut records = baseline;
-    records.append(&mut prior.records);
+    let mut records = Records::default();
+    records.append(baseline);
+    records.append_all(std::mem::take(&mut prior.records));
     let judgement = match &export.messages {
         Items::Raw(messages) => collect(judge_all(messages, &inputs, shape)?, &mut records),
         Items::Streamed { list, .. } => collect(of_list(judged, *list)?, &mut records),
@@ -200,8 +202,7 @@ fn of_list(judged: Vec<JudgedChunk>, list: usize) -> Result<Vec<Judgement>, Fata
 }
 
 /// One judgement out of many; the records go behind those that are there.
-fn collect(judged: Vec<Judgement>, records: &mut Vec<Record>) -> Judgement {
-    records.reserve_exact(judged.iter().map(|judgement| judgement.records.len()).sum());
+fn collect(judged: Vec<Judgement>, records: &mut Records) -> Judgement {
     let mut all = Judgement::default();
     for judgement in judged {
         all.extend(judgement, records);
@@ -209,11 +210,11 @@ fn collect(judged: Vec<Judgement>, records: &mut Vec<Record>) -> Judgement {
     all
 }
 
-fn journal(records: &[Record]) -> impl DoubleEndedIterator<Item = &Record> {
+fn journal(records: &Records) -> impl Iterator<Item = &Record> {
     records.iter().filter(|record| matches!(record.source, Source::Journal(_)))
 }
 
-fn events(records: &[Record], prior: &Prior, rejected: usize, recent_max: usize) -> Events {
+fn events(records: &Records, prior: &Prior, rejected: usize, recent_max: usize) -> Events {
     let known = known_ids(prior);
     let mut events = Events { rejected, ..Events::default() };
     let mut newest: Option<&Record> = None;
@@ -281,7 +282,7 @@ fn judge_age(
     (warnings, mark.or_later(journal))
 }
 
-fn note_gap(window: &Window, records: &[Record], prior: &Prior, notices: &mut Vec<String>) {
+fn note_gap(window: &Window, records: &Records, prior: &Prior, notices: &mut Vec<String>) {
     if window.kind != WindowKind::Incremental || prior.recent_ids.is_empty() {
         return;
     }
@@ -300,7 +301,7 @@ fn known_ids(prior: &Prior) -> FxHashSet<ObservationId> {
     prior.recent_ids.iter().filter_map(|id| ObservationId::parse(id)).collect()
 }
 
-fn distinct_keys(records: &[Record], source: &Source) -> usize {
+fn distinct_keys(records: &Records, source: &Source) -> usize {
     let of_source = records.iter().filter(|record| record.source == *source);
     of_source.map(|record| record.identity.key.as_ref()).collect::<FxHashSet<&str>>().len()
 }

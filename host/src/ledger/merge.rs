@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use super::observation::refusal;
 use super::record::{ObservationId, Record, Rejection};
+use super::records::Records;
 use super::shape::Shape;
 use crate::reasons::Reason;
 
@@ -54,7 +55,7 @@ pub struct FoldedRow {
 #[derive(Debug, Default)]
 pub struct Rows {
     /// All records, in the order baseline, checkpoint, journal.
-    pub records: Vec<Record>,
+    pub records: Records,
     /// The rows.
     pub rows: Vec<FoldedRow>,
 }
@@ -63,7 +64,7 @@ impl Rows {
     /// The record with this index.
     #[must_use]
     pub fn record(&self, index: u32) -> &Record {
-        &self.records[index as usize]
+        self.records.get(index)
     }
 
     /// Row key.
@@ -113,38 +114,29 @@ impl Record {
 /// Refuses records that share an id with an earlier one but say something else (N14).
 ///
 /// An id of 64 bits can be hit on purpose; the id of a checkpoint entry cannot be recomputed from it.
-pub fn refuse_impostors(records: &mut Vec<Record>) -> Vec<Rejection> {
+pub fn refuse_impostors(records: &mut Records) -> Vec<Rejection> {
     let mut copies: FxHashMap<ObservationId, SmallVec<[u32; 2]>> = FxHashMap::default();
     copies.reserve(records.len());
     let mut refused = Vec::new();
-    for (index, record) in records.iter().enumerate() {
+    let mut rejections = Vec::new();
+    for (index, record) in records.indexed() {
         let copies = copies.entry(record.id).or_default();
-        let clash = copies.iter().find_map(|copy| difference(&records[*copy as usize], record));
-        if let Some(what) = clash {
-            refused.push((index, what));
+        if let Some(what) = copies.iter().find_map(|copy| difference(records.get(*copy), record)) {
+            let detail = format!("{} was used before for another {what}", record.id);
+            let refusal = refusal(Reason::ObservationIdMismatch, detail);
+            let source = record.source.to_string();
+            let source = source.strip_prefix("journal:").unwrap_or(&source).to_owned();
+            rejections.push(Rejection { source, reason: refusal.code, detail: refusal.detail });
+            refused.push(index);
             continue;
         }
         // Copies that add no field need not be compared with: they agree with one that is.
-        let known = |field: u8| copies.iter().any(|copy| records[*copy as usize].value(usize::from(field)).is_some());
+        let known = |field: u8| copies.iter().any(|copy| records.get(*copy).value(usize::from(field)).is_some());
         if !record.fields.iter().all(|(field, _)| known(*field)) {
-            copies.push(index_of(index));
+            copies.push(index);
         }
     }
-    let rejections = refused.iter().map(|(index, what)| {
-        let record = &records[*index];
-        let detail = format!("{} was used before for another {what}", record.id);
-        let refusal = refusal(Reason::ObservationIdMismatch, detail);
-        let source = record.source.to_string();
-        let source = source.strip_prefix("journal:").unwrap_or(&source).to_owned();
-        Rejection { source, reason: refusal.code, detail: refusal.detail }
-    });
-    let rejections = rejections.collect();
-    let mut refused = refused.iter().map(|(index, _)| *index).peekable();
-    let mut index = 0;
-    records.retain(|_| {
-        index += 1;
-        refused.next_if_eq(&(index - 1)).is_none()
-    });
+    records.remove(&refused);
     rejections
 }
 
@@ -163,39 +155,34 @@ fn difference(earlier: &Record, later: &Record) -> Option<&'static str> {
     later.fields.iter().any(contradicts).then_some("value")
 }
 
-/// Records are counted in 32 bits: four thousand million observations are not folded in one process.
-fn index_of(position: usize) -> u32 {
-    u32::try_from(position).unwrap_or(u32::MAX)
-}
-
 /// Folds records into rows.
 #[must_use]
-pub fn merge(records: Vec<Record>, limits: &Limits, shape: &Shape<'_>) -> Rows {
+pub fn merge(records: Records, limits: &Limits, shape: &Shape<'_>) -> Rows {
     let groups = group(&records);
     let mut rows: Vec<FoldedRow> = groups.par_iter().map(|group| fold_row(group, &records, limits, shape)).collect();
     rows.par_sort_unstable_by(|left, right| {
-        let key = |row: &FoldedRow| &records[row.first as usize].identity.key;
+        let key = |row: &FoldedRow| &records.get(row.first).identity.key;
         key(left).cmp(key(right))
     });
     Rows { records, rows }
 }
 
 /// Record indexes by row key, in list order.
-fn group(records: &[Record]) -> Vec<Vec<u32>> {
+fn group(records: &Records) -> Vec<Vec<u32>> {
     let mut rows: FxHashMap<&str, usize> = FxHashMap::default();
     let mut groups: Vec<Vec<u32>> = Vec::new();
-    for (index, record) in records.iter().enumerate() {
+    for (index, record) in records.indexed() {
         let row = *rows.entry(&record.identity.key).or_insert_with(|| {
             groups.push(Vec::new());
             groups.len() - 1
         });
-        groups[row].push(index_of(index));
+        groups[row].push(index);
     }
     groups
 }
 
-fn fold_row(group: &[u32], records: &[Record], limits: &Limits, shape: &Shape<'_>) -> FoldedRow {
-    let record = |index: &u32| &records[*index as usize];
+fn fold_row(group: &[u32], records: &Records, limits: &Limits, shape: &Shape<'_>) -> FoldedRow {
+    let record = |index: &u32| records.get(*index);
     // Later copies behind earlier ones of the same rank: the last of them is the one whose content stays.
     let mut sorted = group.to_vec();
     sorted.sort_by(|left, right| record(left).rank().cmp(&record(right).rank()).then(left.cmp(right)));
@@ -234,12 +221,11 @@ fn fold_row(group: &[u32], records: &[Record], limits: &Limits, shape: &Shape<'_
 }
 
 /// The entries of the winner's instant, when they do not all hold the winner's value (N13).
-fn contested(entries: &[u32], field: usize, records: &[Record]) -> Vec<u32> {
-    let Some(winner) = entries.last().map(|index| &records[*index as usize]) else { return Vec::new() };
-    let same_instant =
-        entries.iter().rev().take_while(|index| records[**index as usize].observed_at == winner.observed_at);
+fn contested(entries: &[u32], field: usize, records: &Records) -> Vec<u32> {
+    let Some(winner) = entries.last().map(|index| records.get(*index)) else { return Vec::new() };
+    let same_instant = entries.iter().rev().take_while(|index| records.get(**index).observed_at == winner.observed_at);
     let contenders: Vec<u32> = same_instant.copied().collect();
-    let differs = |index: &u32| records[*index as usize].value(field) != winner.value(field);
+    let differs = |index: &u32| records.get(*index).value(field) != winner.value(field);
     if contenders.iter().any(differs) { contenders.into_iter().rev().collect() } else { Vec::new() }
 }
 

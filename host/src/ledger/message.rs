@@ -15,6 +15,7 @@ use super::envelope::{self, TextKind};
 use super::kind::KindFailure;
 use super::observation::{Defaults, Draft, draft, refusal};
 use super::record::{Label, Record, Rejection, Source};
+use super::records::Records;
 use super::shape::Shape;
 use super::shown::{Origin, Shown};
 use crate::reasons::Reason;
@@ -72,8 +73,8 @@ pub struct Judgement {
 
 impl Judgement {
     /// Appends what later messages came to. The records go into a list of their own, made for all of them at once.
-    pub fn extend(&mut self, later: Self, records: &mut Vec<Record>) {
-        records.extend(later.records);
+    pub fn extend(&mut self, later: Self, records: &mut Records) {
+        records.append(later.records);
         self.rejections.extend(later.rejections);
         self.ignored += later.ignored;
         self.split.extend(later.split);

@@ -24,6 +24,7 @@ pub mod outer;
 pub mod printed;
 pub mod rebuild;
 pub mod record;
+pub mod records;
 pub mod reduce;
 pub mod repair;
 pub mod rowcheck;

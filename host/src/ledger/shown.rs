@@ -26,41 +26,60 @@ pub struct Origin<'o> {
     pub message_id: Option<&'o str>,
 }
 
-/// The members of an entry behind its value, as JSON lines without indentation: strings hold no raw line feed, so each
-/// line can be moved.
+/// The members of an entry behind its value, as lines of JSON without indentation, so that each can be moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown(Box<str>);
+pub struct Shown {
+    lines: Box<str>,
+    /// Where each line ends; the last is there only with a message id.
+    ends: [u32; LINES],
+}
+
+/// Lines of an entry that came with a message id.
+const LINES: usize = 7;
 
 impl Shown {
     /// Makes the lines.
     #[must_use]
     pub fn new(origin: &Origin<'_>) -> Self {
-        let mut out = String::with_capacity(256 + origin.evidence.len());
-        out.push_str("\"observed_at\": \"");
-        origin.observed_at.write_to(&mut out);
-        out.push_str("\",\n\"actor\": ");
-        write_text(&mut out, origin.actor);
-        out.push_str(",\n\"confidence\": \"");
-        out.push_str(origin.confidence.as_str());
-        out.push_str("\",\n\"evidence\": ");
-        write_text(&mut out, origin.evidence);
-        out.push_str(",\n\"observation_id\": \"");
-        origin.id.write_to(&mut out);
-        out.push_str("\",\n\"source\": ");
-        origin.source.write_json(&mut out);
+        let mut made = Lines { out: String::with_capacity(320), ends: [0; LINES], count: 0 };
+        made.line("\"observed_at\": \"", |out| origin.observed_at.write_to(out), "\",");
+        made.line("\"actor\": ", |out| write_text(out, origin.actor), ",");
+        made.line("\"confidence\": \"", |out| out.push_str(origin.confidence.as_str()), "\",");
+        made.line("\"evidence\": ", |out| write_text(out, origin.evidence), ",");
+        made.line("\"observation_id\": \"", |out| origin.id.write_to(out), "\",");
+        let more = if origin.message_id.is_some() { "," } else { "" };
+        made.line("\"source\": ", |out| origin.source.write_json(out), more);
         if let Some(message_id) = origin.message_id {
-            out.push_str(",\n\"message_id\": ");
-            write_text(&mut out, message_id);
+            made.line("\"message_id\": ", |out| write_text(out, message_id), "");
         }
-        Self(out.into_boxed_str())
+        Self { lines: made.out.into_boxed_str(), ends: made.ends }
     }
 
     /// Appends the lines, each behind `indent`: a line feed and blanks.
     pub fn write_to(&self, out: &mut String, indent: &str) {
-        for line in self.0.split('\n') {
+        let mut start = 0;
+        for end in self.ends.iter().map(|end| *end as usize).filter(|end| *end > 0) {
             out.push_str(indent);
-            out.push_str(line);
+            out.push_str(self.lines.get(start..end).unwrap_or_default());
+            start = end;
         }
+    }
+}
+
+struct Lines {
+    out: String,
+    ends: [u32; LINES],
+    count: usize,
+}
+
+impl Lines {
+    fn line(&mut self, before: &str, write: impl FnOnce(&mut String), behind: &str) {
+        self.out.push_str(before);
+        write(&mut self.out);
+        self.out.push_str(behind);
+        // Texts of 4 GB do not fit a message.
+        self.ends[self.count] = u32::try_from(self.out.len()).unwrap_or(u32::MAX);
+        self.count += 1;
     }
 }
 
