@@ -64,7 +64,7 @@ fn ask(drafts: &[Draft<'_>], shape: &Shape<'_>) -> Result<Judged, KindFailure> {
     }
     let mut printed = Printed::default();
     for draft in drafts {
-        printed.add(&draft.observation.identity, draft.observation.observed_at);
+        printed.add(&draft.observation.identity, draft.observation.rendered_at.as_str());
     }
     let mut lender = printed.lend();
     let observations = drafts.iter().map(|draft| {

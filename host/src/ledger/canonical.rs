@@ -66,7 +66,7 @@ fn write(out: &mut String, observation: &Observation<'_>, shape: &Shape<'_>, id:
         out.push('"');
     }
     out.push_str(",\"observed_at\":\"");
-    observation.observed_at.write_to(out);
+    out.push_str(observation.rendered_at.as_str());
     out.push_str("\",\"schema\":\"");
     out.push_str(OBSERVATION_SCHEMA);
     out.push_str("\"}");

@@ -194,7 +194,7 @@ impl Admitted<'_> {
     pub fn into_record(self, source: Source) -> Record {
         let observation = self.observation;
         let shown = Shown::new(&Origin {
-            observed_at: observation.observed_at,
+            observed_at: observation.rendered_at.as_str(),
             actor: observation.actor,
             confidence: observation.confidence,
             evidence: &observation.evidence,

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use plugin_api::rules::text::{collapse, is_blank, is_lane, strip};
-use plugin_api::rules::time::Timestamp;
+use plugin_api::rules::time::{Rendered, Timestamp};
 use plugin_api::{EntityKeyType, FieldType, Refusal, Value};
 use smallvec::SmallVec;
 
@@ -58,6 +58,8 @@ pub struct Observation<'v> {
     pub identity: Identity,
     /// When it was observed.
     pub observed_at: Timestamp,
+    /// The same as text.
+    pub rendered_at: Rendered,
     /// Who says so, stripped.
     pub actor: &'v str,
     /// How sure.
@@ -125,6 +127,7 @@ pub fn draft<'v>(value: &'v Value<'v>, defaults: &Defaults<'v>, shape: &Shape<'_
     let observation = Observation {
         identity,
         observed_at,
+        rendered_at: observed_at.rendered(),
         actor,
         confidence,
         evidence,

@@ -1,7 +1,5 @@
 //! Short texts that a batch lends: one buffer for all of them, instead of an allocation for each.
 
-use std::fmt::{Display, Write as _};
-
 use plugin_api::Value;
 use smallvec::SmallVec;
 
@@ -17,13 +15,12 @@ pub struct Printed {
 
 impl Printed {
     /// Prints the integers of an entity, and a time: what a [`BatchObservation`] cannot borrow from the fold.
-    pub fn add(&mut self, identity: &Identity, observed_at: impl Display) {
+    pub fn add(&mut self, identity: &Identity, observed_at: &str) {
         for value in identity.entity.iter().filter(|value| value.as_text().is_none()) {
             super::shape::push_printed(&mut self.text, value);
             self.ends.push(self.text.len());
         }
-        // Writing into a String cannot fail.
-        let _ = write!(self.text, "{observed_at}");
+        self.text.push_str(observed_at);
         self.ends.push(self.text.len());
     }
 

@@ -219,7 +219,7 @@ fn record(doc: &EntryDoc<'_>, field: u8, identity: &Identity, shape: &Shape<'_>)
             .ok_or_else(|| unsound(&doc.value))?,
     };
     let shown = Shown::new(&Origin {
-        observed_at,
+        observed_at: &doc.observed_at,
         actor: &doc.actor,
         confidence,
         evidence: &doc.evidence,

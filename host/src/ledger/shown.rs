@@ -3,15 +3,14 @@
 //! Made once for each record, where its texts are at hand: a fold writes them about three times, from all over memory.
 
 use plugin_api::json::write_text;
-use plugin_api::rules::time::Timestamp;
 
 use super::record::{Confidence, ObservationId, Source};
 
 /// What the lines are made of.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'o> {
-    /// When it was observed.
-    pub observed_at: Timestamp,
+    /// When it was observed, rendered.
+    pub observed_at: &'o str,
     /// Who says so.
     pub actor: &'o str,
     /// How sure.
@@ -42,7 +41,7 @@ impl Shown {
     #[must_use]
     pub fn new(origin: &Origin<'_>) -> Self {
         let mut made = Lines { out: String::with_capacity(320), ends: [0; LINES], count: 0 };
-        made.line("\"observed_at\": \"", |out| origin.observed_at.write_to(out), "\",");
+        made.line("\"observed_at\": \"", |out| out.push_str(origin.observed_at), "\",");
         made.line("\"actor\": ", |out| write_text(out, origin.actor), ",");
         made.line("\"confidence\": \"", |out| out.push_str(origin.confidence.as_str()), "\",");
         made.line("\"evidence\": ", |out| write_text(out, origin.evidence), ",");
@@ -91,7 +90,7 @@ mod tests {
     #[test]
     fn every_member_stands_on_a_line_of_its_own() {
         let shown = Shown::new(&Origin {
-            observed_at: Timestamp::parse("2026-09-17T19:00:00.5Z").expect("a time"),
+            observed_at: "2026-09-17T19:00:00.500000Z",
             actor: "m:w",
             confidence: Confidence::High,
             evidence: "says \"so\"",

@@ -89,13 +89,12 @@ impl Timestamp {
 
     /// Appends the rendering: whole seconds without a fraction, else six digits of it.
     pub fn write_to(self, out: &mut String) {
-        let (buffer, length) = self.rendered();
-        // Digits and marks, all ASCII.
-        out.push_str(std::str::from_utf8(&buffer[..length]).unwrap_or_default());
+        out.push_str(self.rendered().as_str());
     }
 
-    /// The rendering in the first bytes of a buffer: a large fold prints a hundred thousand times.
-    fn rendered(self) -> ([u8; 27], usize) {
+    /// The rendering, without an allocation: a large fold prints a hundred thousand times.
+    #[must_use]
+    pub fn rendered(self) -> Rendered {
         let days = self.0.div_euclid(DAY);
         let micros = self.0.rem_euclid(DAY);
         // Within the clamp of `from_micros` every day exists.
@@ -111,17 +110,32 @@ impl Timestamp {
         put_digits(&mut buffer[17..19], seconds % 60);
         if fraction == 0 {
             buffer[19] = b'Z';
-            return (buffer, 20);
+            return Rendered { buffer, length: 20 };
         }
         put_digits(&mut buffer[20..26], fraction);
-        (buffer, 27)
+        Rendered { buffer, length: 27 }
+    }
+}
+
+/// A rendered timestamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rendered {
+    buffer: [u8; 27],
+    length: u8,
+}
+
+impl Rendered {
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        // Digits and marks, all ASCII.
+        std::str::from_utf8(&self.buffer[..usize::from(self.length)]).unwrap_or_default()
     }
 }
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (buffer, length) = self.rendered();
-        f.pad(std::str::from_utf8(&buffer[..length]).unwrap_or_default())
+        f.pad(self.rendered().as_str())
     }
 }
 
