@@ -10,6 +10,7 @@ mod append;
 mod check_pending;
 mod checkpoint;
 mod concurrency;
+mod documents;
 mod export;
 mod faults;
 mod fold;

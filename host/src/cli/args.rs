@@ -6,14 +6,45 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-/// Shared ledgers for a fleet of agents, each ledger a plugin.
+/// End of `host -h`.
+const SHORT_END: &str =
+    "`host --help` and the manual page say more; `host run <ledger> --help` lists the verbs of a ledger.";
+
+/// End of `host --help`, and the last section of the manual page. A test compares the variables with [`crate::env`].
+const LONG_END: &str = "\
+A ledger is named after `run`, then a verb, then its flags:
+
+  host run                                 the ledgers that were found
+  host run <ledger> --help                 the verbs of a ledger
+  host run <ledger> <verb> --help          the flags of a verb
+
+Exit codes: 0 done; 1 refused or failed, and the first line on stderr is `ERROR <code>: <detail>`; 2 the command line \
+makes no sense. A verb of a kind may have others, which its --help lists.
+
+Data goes to stdout; warnings (`warn: <code>: <text>`), errors, logs and progress go to stderr.
+
+Environment (an empty variable counts as unset):
+
+  COURSIA_LEDGER_STATE_DIR   folder of all ledgers' state, below --state-dir in precedence
+  LOCALAPPDATA, XDG_STATE_HOME, HOME
+                             base of that folder where neither is given
+  COURSIA_LEDGER_ACTOR       default of `append --actor`
+  ROOSYNC_SHARED_PATH        folder that machines share; nothing is written in it
+  HOST_PLUGIN_DIR            folders to search for plugins, separated like PATH, after --plugin-dir
+  XDG_DATA_HOME              base of the user's plugins, <base>/host/plugins
+  RUST_LOG                   which logs are printed; wins over -v
+  NO_COLOR                   no colour
+
+Loading a plugin runs its code with all rights of the host.";
+
+/// Shared ledgers for a fleet of agents, each ledger a plugin
+///
+/// A ledger is what many lanes observed, in an append-only journal: dated, attributed claims about the fields of rows.
+/// `host` checks observations before they are posted, folds an export of the journal into one state (of each field the
+/// newest admissible observation wins), keeps who said what and why, and shows it. What is particular to a ledger lies in
+/// a plugin; everything that touches files lies in the host.
 #[derive(Debug, Parser)]
-#[command(
-    name = "host",
-    version,
-    max_term_width = 100,
-    after_help = "Exit codes: 0 done, 1 refused or failed (the first line on stderr is `ERROR <code>: <detail>`), 2 usage."
-)]
+#[command(name = "host", version, max_term_width = 100, after_help = SHORT_END, after_long_help = LONG_END)]
 pub(super) struct Cli {
     /// Flags that every command takes.
     #[command(flatten)]
@@ -23,17 +54,27 @@ pub(super) struct Cli {
     pub(super) command: Command,
 }
 
+/// Heading of the flags that every command takes, so that they do not stand between a verb's own.
+const EVERY_COMMAND: &str = "Options of every command";
+
 /// Flags that every command takes.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct Global {
     /// Search this folder for plugins before the usual ones; may be given several times
-    #[arg(long, value_name = "DIR", global = true)]
+    #[arg(long, value_name = "DIR", global = true, help_heading = EVERY_COMMAND)]
     pub(super) plugin_dir: Vec<PathBuf>,
     /// When to colour what a person reads; NO_COLOR is honoured
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto, global = true)]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        default_value_t = ColorWhen::Auto,
+        global = true,
+        help_heading = EVERY_COMMAND
+    )]
     pub(super) color: ColorWhen,
     /// Log more on stderr: -v informs, -vv debugs, -vvv traces; RUST_LOG says it in detail
-    #[arg(short, long, action = ArgAction::Count, global = true)]
+    #[arg(short, long, action = ArgAction::Count, global = true, help_heading = EVERY_COMMAND)]
     pub(super) verbose: u8,
 }
 
