@@ -76,8 +76,11 @@ pub fn records(document: &Document<'_>, rules: &Rules, shape: &Shape<'_>) -> Res
     let sound = drafts.iter().take_while(|draft| draft.is_ok()).count();
     let mut drafts = drafts.into_iter();
     let judged = admit(drafts.by_ref().take(sound).flatten().collect(), shape)?;
+    let mut scratch = String::new();
     let records = judged.into_iter().enumerate().map(|(index, verdict)| {
-        verdict.map(|admitted| admitted.into_record(Source::Baseline)).map_err(|refusal| refused(index, &refusal))
+        verdict
+            .map(|admitted| admitted.into_record(Source::Baseline, &mut scratch))
+            .map_err(|refusal| refused(index, &refusal))
     });
     let records = records.collect::<Result<Vec<_>, _>>()?;
     match drafts.next() {

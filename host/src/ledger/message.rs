@@ -69,6 +69,8 @@ pub struct Judgement {
     pub split: Vec<Label>,
     /// Accepted observations whose actor is not the author.
     pub differs: Vec<ActorDiffers>,
+    /// Room in which the lines of a record are made.
+    scratch: String,
 }
 
 impl Judgement {
@@ -183,25 +185,28 @@ impl Judgement {
                 author: author.to_owned(),
             });
         }
-        self.records.push(admitted.into_record(source));
+        self.records.push(admitted.into_record(source, &mut self.scratch));
         Ok(())
     }
 }
 
 impl Admitted<'_> {
-    /// The record of this observation. `note` and `head_transition` are not folded (L 7).
+    /// The record of this observation; `scratch` is overwritten. `note` and `head_transition` are not folded (L 7).
     #[must_use]
-    pub fn into_record(self, source: Source) -> Record {
+    pub fn into_record(self, source: Source, scratch: &mut String) -> Record {
         let observation = self.observation;
-        let shown = Shown::new(&Origin {
-            observed_at: observation.rendered_at.as_str(),
-            actor: observation.actor,
-            confidence: observation.confidence,
-            evidence: &observation.evidence,
-            id: self.id,
-            source: &source,
-            message_id: observation.message_id.as_deref(),
-        });
+        let shown = Shown::new(
+            &Origin {
+                observed_at: observation.rendered_at.as_str(),
+                actor: observation.actor,
+                confidence: observation.confidence,
+                evidence: &observation.evidence,
+                id: self.id,
+                source: &source,
+                message_id: observation.message_id.as_deref(),
+            },
+            scratch,
+        );
         Record {
             identity: observation.identity,
             observed_at: observation.observed_at,

@@ -144,6 +144,7 @@ fn check_plain<'d>(
         }
     };
     let key = &identity.key;
+    let mut scratch = String::new();
     match &doc.historical {
         Ok(historical) => row.historical = *historical,
         Err(what) => row.damage.push(Damage::row(key, what.clone())),
@@ -154,7 +155,10 @@ fn check_plain<'d>(
             continue;
         };
         for (place, entry) in entries.iter().enumerate() {
-            match entry.as_ref().map_err(Clone::clone).and_then(|doc| Ok((doc, record(doc, field, &identity, shape)?)))
+            match entry
+                .as_ref()
+                .map_err(Clone::clone)
+                .and_then(|doc| Ok((doc, record(doc, field, &identity, shape, &mut scratch)?)))
             {
                 Ok((doc, record)) => candidates.push(Candidate {
                     row: index,
@@ -190,7 +194,13 @@ fn identity(doc: &RowDoc<'_>, shape: &Shape<'_>) -> Result<Identity, String> {
 }
 
 /// The record of an entry; a custom value is taken as it is and judged later.
-fn record(doc: &EntryDoc<'_>, field: u8, identity: &Identity, shape: &Shape<'_>) -> Result<Record, String> {
+fn record(
+    doc: &EntryDoc<'_>,
+    field: u8,
+    identity: &Identity,
+    shape: &Shape<'_>,
+    scratch: &mut String,
+) -> Result<Record, String> {
     let observed_at = Timestamp::parse(&doc.observed_at).map_err(|error| format!("observed_at {error}"))?;
     if observed_at.to_string() != doc.observed_at {
         return Err(format!("observed_at {:?} is not in its stored form", doc.observed_at));
@@ -218,15 +228,18 @@ fn record(doc: &EntryDoc<'_>, field: u8, identity: &Identity, shape: &Shape<'_>)
             .filter(|stored| same(stored, &doc.value))
             .ok_or_else(|| unsound(&doc.value))?,
     };
-    let shown = Shown::new(&Origin {
-        observed_at: &doc.observed_at,
-        actor: &doc.actor,
-        confidence,
-        evidence: &doc.evidence,
-        id,
-        source: &Source::Checkpoint,
-        message_id: None,
-    });
+    let shown = Shown::new(
+        &Origin {
+            observed_at: &doc.observed_at,
+            actor: &doc.actor,
+            confidence,
+            evidence: &doc.evidence,
+            id,
+            source: &Source::Checkpoint,
+            message_id: None,
+        },
+        scratch,
+    );
     Ok(Record {
         identity: identity.clone(),
         observed_at,

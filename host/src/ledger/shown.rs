@@ -37,10 +37,11 @@ pub struct Shown {
 const LINES: usize = 7;
 
 impl Shown {
-    /// Makes the lines.
+    /// Makes the lines. `scratch` is overwritten; it saves an allocation for each of many.
     #[must_use]
-    pub fn new(origin: &Origin<'_>) -> Self {
-        let mut made = Lines { out: String::with_capacity(320), ends: [0; LINES], count: 0 };
+    pub fn new(origin: &Origin<'_>, scratch: &mut String) -> Self {
+        scratch.clear();
+        let mut made = Lines { out: scratch, ends: [0; LINES], count: 0 };
         made.line("\"observed_at\": \"", |out| out.push_str(origin.observed_at), "\",");
         made.line("\"actor\": ", |out| write_text(out, origin.actor), ",");
         made.line("\"confidence\": \"", |out| out.push_str(origin.confidence.as_str()), "\",");
@@ -51,7 +52,7 @@ impl Shown {
         if let Some(message_id) = origin.message_id {
             made.line("\"message_id\": ", |out| write_text(out, message_id), "");
         }
-        Self { lines: made.out.into_boxed_str(), ends: made.ends }
+        Self { lines: made.out.as_str().into(), ends: made.ends }
     }
 
     /// Appends the lines, each behind `indent`: a line feed and blanks.
@@ -65,16 +66,16 @@ impl Shown {
     }
 }
 
-struct Lines {
-    out: String,
+struct Lines<'s> {
+    out: &'s mut String,
     ends: [u32; LINES],
     count: usize,
 }
 
-impl Lines {
+impl Lines<'_> {
     fn line(&mut self, before: &str, write: impl FnOnce(&mut String), behind: &str) {
         self.out.push_str(before);
-        write(&mut self.out);
+        write(self.out);
         self.out.push_str(behind);
         // Texts of 4 GB do not fit a message.
         self.ends[self.count] = u32::try_from(self.out.len()).unwrap_or(u32::MAX);
@@ -89,15 +90,18 @@ mod tests {
 
     #[test]
     fn every_member_stands_on_a_line_of_its_own() {
-        let shown = Shown::new(&Origin {
-            observed_at: "2026-09-17T19:00:00.500000Z",
-            actor: "m:w",
-            confidence: Confidence::High,
-            evidence: "says \"so\"",
-            id: ObservationId::parse("obs-0cb15eebe26dd713").expect("an id"),
-            source: &Source::Journal(Label { index: 3, id: Some("a\nb".into()) }),
-            message_id: Some("a b"),
-        });
+        let shown = Shown::new(
+            &Origin {
+                observed_at: "2026-09-17T19:00:00.500000Z",
+                actor: "m:w",
+                confidence: Confidence::High,
+                evidence: "says \"so\"",
+                id: ObservationId::parse("obs-0cb15eebe26dd713").expect("an id"),
+                source: &Source::Journal(Label { index: 3, id: Some("a\nb".into()) }),
+                message_id: Some("a b"),
+            },
+            &mut String::new(),
+        );
         let mut out = String::new();
         shown.write_to(&mut out, "\n  ");
         assert_eq!(
