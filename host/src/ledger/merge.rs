@@ -115,29 +115,42 @@ impl Record {
 ///
 /// An id of 64 bits can be hit on purpose; the id of a checkpoint entry cannot be recomputed from it.
 pub fn refuse_impostors(records: &mut Records) -> Vec<Rejection> {
-    let mut copies: FxHashMap<ObservationId, SmallVec<[u32; 2]>> = FxHashMap::default();
-    copies.reserve(records.len());
+    let mut ids: Vec<(ObservationId, u32)> = records.indexed().map(|(index, record)| (record.id, index)).collect();
+    ids.par_sort_unstable();
+    let copies = ids.chunk_by(|(left, _), (right, _)| left == right).filter(|copies| copies.len() > 1);
+    let mut refused: Vec<(u32, &str)> = copies.flat_map(|copies| impostors(copies, records)).collect();
+    refused.sort_unstable();
+    let rejections = refused.iter().map(|(index, what)| {
+        let record = records.get(*index);
+        let detail = format!("{} was used before for another {what}", record.id);
+        let refusal = refusal(Reason::ObservationIdMismatch, detail);
+        let source = record.source.to_string();
+        let source = source.strip_prefix("journal:").unwrap_or(&source).to_owned();
+        Rejection { source, reason: refusal.code, detail: refusal.detail }
+    });
+    let rejections = rejections.collect();
+    let refused: Vec<u32> = refused.into_iter().map(|(index, _)| index).collect();
+    records.remove(&refused);
+    rejections
+}
+
+/// Of records with one id, in list order: those that differ from an earlier one that stands, and in what.
+fn impostors(copies: &[(ObservationId, u32)], records: &Records) -> Vec<(u32, &'static str)> {
+    let mut standing: SmallVec<[&Record; 4]> = SmallVec::new();
     let mut refused = Vec::new();
-    let mut rejections = Vec::new();
-    for (index, record) in records.indexed() {
-        let copies = copies.entry(record.id).or_default();
-        if let Some(what) = copies.iter().find_map(|copy| difference(records.get(*copy), record)) {
-            let detail = format!("{} was used before for another {what}", record.id);
-            let refusal = refusal(Reason::ObservationIdMismatch, detail);
-            let source = record.source.to_string();
-            let source = source.strip_prefix("journal:").unwrap_or(&source).to_owned();
-            rejections.push(Rejection { source, reason: refusal.code, detail: refusal.detail });
-            refused.push(index);
+    for (_, index) in copies {
+        let record = records.get(*index);
+        if let Some(what) = standing.iter().find_map(|earlier| difference(earlier, record)) {
+            refused.push((*index, what));
             continue;
         }
         // Copies that add no field need not be compared with: they agree with one that is.
-        let known = |field: u8| copies.iter().any(|copy| records.get(*copy).value(usize::from(field)).is_some());
+        let known = |field: u8| standing.iter().any(|copy| copy.value(usize::from(field)).is_some());
         if !record.fields.iter().all(|(field, _)| known(*field)) {
-            copies.push(index);
+            standing.push(record);
         }
     }
-    records.remove(&refused);
-    rejections
+    refused
 }
 
 fn difference(earlier: &Record, later: &Record) -> Option<&'static str> {
