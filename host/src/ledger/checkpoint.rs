@@ -103,10 +103,38 @@ pub fn check(doc: &SnapshotDoc<'_>, shape: &Shape<'_>, on_damage: OnDamage) -> R
         }
         prior.records.extend(row.records);
     }
+    drop_strangers(&mut prior, &mut damage, shape)?;
     prior.state_digest = stored_digest(rows);
     check_tail(doc, &mut prior, &mut damage)?;
     prior.salvaged = damage.found;
     Ok(prior)
+}
+
+/// Entries of one observation in several rows: an observation is about one entity, so those of later rows are damage.
+fn drop_strangers(prior: &mut Prior, damage: &mut Damages, shape: &Shape<'_>) -> Result<(), FatalError> {
+    let mut by_id: Vec<(ObservationId, usize)> =
+        prior.records.par_iter().enumerate().map(|(index, record)| (record.id, index)).collect();
+    by_id.par_sort_unstable();
+    let mut bad = Vec::new();
+    for copies in by_id.chunk_by(|left, right| left.0 == right.0) {
+        let key = |index: usize| &prior.records[index].identity.key;
+        let first = copies[0].1;
+        bad.extend(copies.iter().filter(|copy| key(copy.1) != key(first)).map(|copy| (copy.1, first)));
+    }
+    bad.sort_unstable();
+    for (index, first) in &bad {
+        let record = &prior.records[*index];
+        let field = record.fields.first().map_or("", |(field, _)| shape.field_name(usize::from(*field)));
+        let what = format!("{} stands in row {:?} too", record.id, prior.records[*first].identity.key);
+        damage.note(Damage::entry(&record.identity.key, field, what))?;
+    }
+    let mut bad = bad.iter().map(|(index, _)| *index).peekable();
+    let mut index = 0;
+    prior.records.retain(|_| {
+        index += 1;
+        bad.next_if_eq(&(index - 1)).is_none()
+    });
+    Ok(())
 }
 
 fn check_root<'d, 'a>(doc: &'d SnapshotDoc<'a>, ledger: &str) -> Result<&'d [RowDoc<'a>], FatalError> {

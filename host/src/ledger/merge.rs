@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::observation::refusal;
-use super::record::{ObservationId, Record, Rejection};
+use super::record::{ObservationId, Record, Rejection, Source};
 use super::shape::Shape;
 use crate::reasons::Reason;
 
@@ -110,14 +110,18 @@ impl Record {
     }
 }
 
-/// Refuses records that share an id with an earlier one but say something else (N14).
+/// Refuses records of baseline and journal that share an id with another one but say something else (N14).
 ///
-/// An id of 64 bits can be hit on purpose; the id of a checkpoint entry cannot be recomputed from it.
+/// An id of 64 bits can be hit on purpose; the id of a checkpoint entry cannot be recomputed from it. Entries of the
+/// checkpoint agree with each other (D5) and come first: what was folded once is not lost to a baseline edited later.
 pub fn refuse_impostors(records: &mut Vec<Record>) -> Vec<Rejection> {
     let mut copies: FxHashMap<ObservationId, SmallVec<[u32; 2]>> = FxHashMap::default();
     copies.reserve(records.len());
     let mut refused = Vec::new();
-    for (index, record) in records.iter().enumerate() {
+    let is_stored = |record: &Record| record.source == Source::Checkpoint;
+    let stored = records.iter().enumerate().filter(|(_, record)| is_stored(record));
+    let others = records.iter().enumerate().filter(|(_, record)| !is_stored(record));
+    for (index, record) in stored.chain(others) {
         let copies = copies.entry(record.id).or_default();
         let clash = copies.iter().find_map(|copy| difference(&records[*copy as usize], record));
         if let Some(what) = clash {
@@ -130,6 +134,7 @@ pub fn refuse_impostors(records: &mut Vec<Record>) -> Vec<Rejection> {
             copies.push(index_of(index));
         }
     }
+    refused.sort_unstable();
     let rejections = refused.iter().map(|(index, what)| {
         let record = &records[*index];
         let detail = format!("{} was used before for another {what}", record.id);
@@ -148,7 +153,9 @@ pub fn refuse_impostors(records: &mut Vec<Record>) -> Vec<Rejection> {
     rejections
 }
 
-fn difference(earlier: &Record, later: &Record) -> Option<&'static str> {
+/// What a record says otherwise than an earlier one with the same id: its time, actor, entity or a value.
+#[must_use]
+pub fn difference(earlier: &Record, later: &Record) -> Option<&'static str> {
     if earlier.observed_at != later.observed_at {
         return Some("time");
     }
