@@ -193,6 +193,27 @@ fn a_checkpoint_that_is_not_json_cannot_be_salvaged() {
     }
 }
 
+#[test]
+fn a_number_too_large_for_a_float_is_no_json_wherever_it_stands() {
+    for (good, bad) in [
+        (r#""contributions": 2"#, r#""contributions": 1e400"#),
+        (r#""provenance": {"#, r#""provenance": {"x": [1e400],"#),
+        (r#""replayed": 0"#, r#""replayed": 1e400"#),
+        (r#""rejections": []"#, r#""rejections": [{"x": 1e400}]"#),
+        (r#""value": 1.0"#, r#""value": 1e400"#),
+    ] {
+        let world = folded();
+        let file = world.debt().file("snapshots/snapshot.json");
+        let text = world.read(&file).replacen(good, bad, 1);
+        assert!(text.contains("1e400"), "{good} is not in the snapshot");
+        world.write(&file, text);
+        let before = world.stored();
+        let out = world.debt().fold(&Export::tail()).refused("INVALID_JSON");
+        assert!(out.stderr().contains("snapshot.json"), "{out}");
+        assert_eq!(world.stored(), before);
+    }
+}
+
 /// Damages a folded ledger, folds a tail with `--salvage`, and demands the copy of the damaged file.
 #[track_caller]
 fn salvaged(pointer: &str, value: Option<Value>) -> (World, Checked) {
