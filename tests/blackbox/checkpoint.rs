@@ -278,6 +278,30 @@ fn facts(world: &World) -> Vec<Value> {
 }
 
 #[test]
+fn salvage_of_a_snapshot_elsewhere_writes_nothing_there() {
+    let world = folded();
+    let text =
+        world.read(&world.debt().file("snapshots/snapshot.json")).replace("\"applied\": true", "\"applied\": false");
+    let elsewhere = world.write("else/prior.json", text);
+    let before = tree(world.path("else"));
+    world.debt().fold_with(&Export::tail(), ["--salvage", "--snapshot", &elsewhere]).succeeds();
+    assert_eq!(tree(world.path("else")), before);
+    let names: Vec<_> = tree(world.debt().path("snapshots")).into_keys().collect();
+    assert!(names.iter().any(|name| name.starts_with("snapshot.json.corrupt-")), "{names:?}");
+}
+
+#[test]
+fn a_refused_fold_repairs_nothing_and_the_next_one_does() {
+    let world = folded();
+    world.write(&world.debt().file("snapshots/summary.json"), "torn");
+    let before = world.stored();
+    world.debt().fold(&Export::raw("5")).refused("UNSUPPORTED_EXPORT_SHAPE");
+    assert_eq!(world.stored(), before);
+    let out = world.debt().fold(&Export::tail()).succeeds();
+    assert!(out.warning("artifacts_repaired").is_some_and(|warning| warning.contains("summary.json")), "{out}");
+}
+
+#[test]
 fn verify_finds_every_flipped_byte_of_a_snapshot() {
     // kurrent-io/KurrentDB#1653: one wrong bit anywhere is found.
     let world = World::new();

@@ -55,9 +55,9 @@ impl Config {
     /// # Errors
     /// `INVALID_JSON`, also for a repeated key (N8).
     pub fn read(text: &str, kind: &KindDeclaration) -> Result<Self, FatalError> {
-        let document = json::read(text).map_err(|error| Fatal::InvalidJson.with(format!("config: {error}")))?;
+        let document = json::read(text).map_err(|error| Fatal::InvalidJson.with(error.to_string()))?;
         if let Some(key) = document.duplicate {
-            return Err(Fatal::InvalidJson.with(format!("config: key {key:?} stands twice in one object")));
+            return Err(Fatal::InvalidJson.with(format!("key {key:?} stands twice in one object")));
         }
         let mut config = Self::defaults(kind);
         let root = &document.value;

@@ -113,70 +113,94 @@ pub fn reduce(request: &Request, shape: &Shape<'_>, around: &Surroundings<'_>) -
         Some(targets) => Some(Writer::lock(targets, around, now)?),
         None => None,
     };
-    fold_files(request, shape, around, now, writer.as_ref())
+    Run { request, shape, around, now, writer: writer.as_ref(), phases: Phases::start() }.fold_files()
 }
 
-/// Reads, folds and writes. Each file is read and parsed before the next, which is the order of their fatal codes.
-fn fold_files(
-    request: &Request,
-    shape: &Shape<'_>,
-    around: &Surroundings<'_>,
+/// A fold whose lock is held.
+struct Run<'r, 'k> {
+    request: &'r Request,
+    shape: &'r Shape<'k>,
+    around: &'r Surroundings<'r>,
     now: Timestamp,
-    writer: Option<&Writer>,
-) -> Result<Reduced, FatalError> {
-    let phases = Phases::start();
-    let ledger = shape.ledger();
-    let prior_path = request.snapshot.clone().unwrap_or_else(|| request.state.snapshot(ledger));
-    let prior_text = optional(request.snapshot.is_some(), &prior_path)?;
-    let (prior, stored) = rayon::join(
-        || prior_text.as_deref().map(|text| parse_snapshot(&prior_path, text)).transpose(),
-        || StoredFold::read(&prior_path, ledger, prior_text.as_deref()),
-    );
-    let prior = prior?;
-    phases.done("prior snapshot read");
-    let events_text = request.events.as_deref().map(read_input).transpose()?;
-    let export = match (request.events.as_deref(), events_text.as_deref()) {
-        (Some(path), Some(text)) => Some(read_outer(text).map_err(|error| invalid_json(path, &error))?),
-        (Some(_) | None, _) => None,
-    };
-    let baseline_path = request.baseline.clone().unwrap_or_else(|| request.state.baseline(ledger));
-    let baseline_text = optional(request.baseline.is_some(), &baseline_path)?;
-    let baseline = baseline_text.as_deref().map(baseline::read).transpose()?;
-    let config = read_config(&request.state, shape)?;
+    writer: Option<&'r Writer>,
+    phases: Phases,
+}
 
-    phases.done("inputs read");
-    let mut notices = stored.notices().to_vec();
-    if let Some(writer) = writer {
-        notices.extend(writer.swept().iter().cloned());
+/// The prior snapshot as it was read, and what its fold file says of it.
+struct PriorFile<'p> {
+    text: Option<&'p str>,
+    doc: Option<SnapshotDoc<'p>>,
+    stored: StoredFold,
+}
+
+impl Run<'_, '_> {
+    /// Reads, folds and writes. Each file is read and parsed before the next, which is the order of their fatal codes.
+    fn fold_files(&self) -> Result<Reduced, FatalError> {
+        let Self { request, shape, around, .. } = self;
+        let prior_path = request.snapshot.clone().unwrap_or_else(|| request.state.snapshot(shape.ledger()));
+        let prior_text = optional(request.snapshot.is_some(), &prior_path)?;
+        let prior = self.read_prior(&prior_path, prior_text.as_deref())?;
+        let events_text = request.events.as_deref().map(read_input).transpose()?;
+        let export = match (request.events.as_deref(), events_text.as_deref()) {
+            (Some(path), Some(text)) => Some(read_outer(text).map_err(|error| invalid_json(path, &error))?),
+            (Some(_) | None, _) => None,
+        };
+        let baseline_path = request.baseline.clone().unwrap_or_else(|| request.state.baseline(shape.ledger()));
+        let baseline_text = optional(request.baseline.is_some(), &baseline_path)?;
+        let baseline = baseline_text.as_deref().map(baseline::read).transpose();
+        let baseline = baseline.map_err(|error| error.in_file(&baseline_path))?;
+        let config = read_config(&request.state, shape)?;
+        self.phases.done("inputs read");
+        let inputs = Inputs {
+            prior: prior.doc.as_ref(),
+            export,
+            baseline: baseline.as_ref(),
+            high_water: prior.stored.high_water().cloned(),
+            config: &config,
+            rules: Rules { now: self.now, skew: config.skew, strict_author: request.strict_author },
+            window_full: request.window_full,
+            on_damage: request.on_damage,
+            progress: around.progress,
+        };
+        let files = Files { prior: &prior_path, export: request.events.as_deref(), baseline: &baseline_path };
+        let folded = fold(inputs, shape).map_err(|error| files.name(error))?;
+        self.phases.done("folded");
+        self.write(folded, &prior, &config)
     }
-    if let (Some(doc), Some(snapshot_text), true) = (&prior, prior_text.as_deref(), stored.is_torn()) {
-        let with = Repair { shape, config: &config, writer, snapshot_text, around };
-        notices.extend(repair(doc, &stored, request.on_damage, &with)?);
+
+    fn read_prior<'p>(&self, path: &Path, text: Option<&'p str>) -> Result<PriorFile<'p>, FatalError> {
+        let (doc, stored) = rayon::join(
+            || text.map(|text| parse_snapshot(path, text)).transpose(),
+            || StoredFold::read(path, self.shape.ledger(), text),
+        );
+        let doc = doc?;
+        self.phases.done("prior snapshot read");
+        Ok(PriorFile { text, doc, stored })
     }
-    let inputs = Inputs {
-        prior: prior.as_ref(),
-        export,
-        baseline: baseline.as_ref(),
-        high_water: stored.high_water().cloned(),
-        config: &config,
-        rules: Rules { now, skew: config.skew, strict_author: request.strict_author },
-        window_full: request.window_full,
-        on_damage: request.on_damage,
-        progress: around.progress,
-    };
-    let mut folded = fold(inputs, shape)?;
-    folded.notices.splice(0..0, notices);
-    phases.done("folded");
-    let reduced = Reduced::new(folded, shape, config.status_max_rows)?;
-    phases.done("summary and status made");
-    if let Some(writer) = writer {
-        if let Some(text) = prior_text.as_deref().filter(|_| reduced.folded.salvaged) {
-            writer.keep_damaged(&prior_path, text, around)?;
+
+    /// Repairs what the last fold left torn, then writes this one. Nothing is written before everything is known.
+    fn write(&self, folded: Folded, prior: &PriorFile<'_>, config: &Config) -> Result<Reduced, FatalError> {
+        let Self { request, shape, around, writer, .. } = *self;
+        let PriorFile { text, doc, stored } = prior;
+        let mut reduced = Reduced::new(folded, shape, config.status_max_rows)?;
+        self.phases.done("summary and status made");
+        let mut notices = stored.notices().to_vec();
+        notices.extend(writer.iter().flat_map(|writer| writer.swept()).cloned());
+        let torn = doc.as_ref().zip(*text).filter(|_| stored.is_torn());
+        let repaired = torn.map(|(doc, snapshot_text)| {
+            repair(doc, stored, request.on_damage, &Repair { shape, config, writer, snapshot_text, around })
+        });
+        notices.extend(repaired.transpose()?.flatten());
+        reduced.folded.notices.splice(0..0, notices);
+        if let Some(writer) = writer {
+            if let Some(text) = text.filter(|_| reduced.folded.salvaged) {
+                writer.keep_damaged(text, around)?;
+            }
+            writer.write(&reduced, stored.generation() + 1, shape, around)?;
+            self.phases.done("artifacts written");
         }
-        writer.write(&reduced, stored.generation() + 1, shape, around)?;
-        phases.done("artifacts written");
+        Ok(reduced)
     }
-    Ok(reduced)
 }
 
 /// Logs how long each phase of a fold took (`-vv`).
@@ -210,8 +234,9 @@ impl Reduced {
 /// # Errors
 /// `UNREADABLE_INPUT`, `INVALID_JSON`.
 pub fn read_config(state: &StateDir, shape: &Shape<'_>) -> Result<Config, FatalError> {
-    match optional(false, &state.config())? {
-        Some(text) => Config::read(&text, shape.declaration()),
+    let path = state.config();
+    match optional(false, &path)? {
+        Some(text) => Config::read(&text, shape.declaration()).map_err(|error| error.in_file(&path)),
         None => Ok(Config::defaults(shape.declaration())),
     }
 }
@@ -245,7 +270,43 @@ pub fn parse_snapshot<'a>(path: &Path, text: &'a str) -> Result<SnapshotDoc<'a>,
 }
 
 fn invalid_json(path: &Path, error: &ReadError) -> FatalError {
-    Fatal::InvalidJson.with(format!("{}: {error}", path.display()))
+    Fatal::InvalidJson.with(error.to_string()).in_file(path)
+}
+
+/// The files of a fold, which itself knows none: its errors are told with the one that they are about.
+struct Files<'f> {
+    prior: &'f Path,
+    export: Option<&'f Path>,
+    baseline: &'f Path,
+}
+
+impl Files<'_> {
+    fn name(&self, error: FatalError) -> FatalError {
+        const PRIOR: [Fatal; 3] = [Fatal::CheckpointLedgerMismatch, Fatal::CorruptCheckpoint, Fatal::MissingCheckpoint];
+        const EXPORT: [Fatal; 5] = [
+            Fatal::UnsupportedExportSchema,
+            Fatal::ExportLedgerMismatch,
+            Fatal::UnsupportedExportFormat,
+            Fatal::UnsupportedWindowKind,
+            Fatal::UnsupportedExportShape,
+        ];
+        const BASELINE: [Fatal; 3] =
+            [Fatal::UnsupportedBaselineSchema, Fatal::BaselineLedgerMismatch, Fatal::InvalidBaseline];
+        let is_one_of = |codes: &[Fatal]| codes.iter().any(|code| code.code() == error.code);
+        let path = if is_one_of(&PRIOR) {
+            Some(self.prior)
+        } else if is_one_of(&EXPORT) {
+            self.export
+        } else if is_one_of(&BASELINE) {
+            Some(self.baseline)
+        } else {
+            None
+        };
+        match path {
+            Some(path) => error.in_file(path),
+            None => error,
+        }
+    }
 }
 
 /// The time of the command: as typed, else the clock's.

@@ -131,15 +131,15 @@ impl Writer {
         fold_file == own || std::fs::canonicalize(fold_file).is_ok_and(|found| found == own)
     }
 
-    /// Copies a damaged snapshot before it is replaced, under a name that tells its content.
+    /// Copies a damaged prior snapshot before it is replaced, under a name that tells its content. The copy lies beside
+    /// the snapshot that is written: where the damaged one was read from may be somebody else's folder.
     ///
     /// # Errors
     /// `WRITE_FAILED`, or the guard's refusal of the place.
-    pub fn keep_damaged(&self, path: &Path, text: &str, around: &Surroundings<'_>) -> Result<(), FatalError> {
+    pub fn keep_damaged(&self, text: &str, around: &Surroundings<'_>) -> Result<(), FatalError> {
         let digest = hex(&Sha256::digest(text.as_bytes()));
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".corrupt-{}", &digest[..12]));
-        let copy = Guard::from_env().check(PathBuf::from(name)).map_err(|error| error.code().of(&error))?;
+        let copy = self.targets.snapshot.with_suffix(&format!(".corrupt-{}", &digest[..12]));
+        let copy = copy.map_err(|error| error.code().of(&error))?;
         create_exclusive(around.disk, &copy, Mode::Default, text.as_bytes())
             .map_err(|error| error.code().of(&error))?;
         Ok(())

@@ -95,6 +95,13 @@ fn an_unreadable_baseline_is_refused() {
 }
 
 #[test]
+fn a_baseline_that_is_not_json_is_named_by_its_path() {
+    let world = World::new();
+    let out = fold(&world, "{").refused("INVALID_JSON");
+    assert!(out.stderr().contains(&world.path("state/issue-debt/baseline.json")), "{out}");
+}
+
+#[test]
 fn a_baseline_named_by_flag_is_read_and_must_exist() {
     let world = World::new();
     let mut baseline = header();

@@ -80,6 +80,13 @@ fn a_configuration_that_is_not_json_is_refused() {
 }
 
 #[test]
+fn a_configuration_that_is_not_json_is_named_by_its_path() {
+    let world = World::new();
+    let out = fold(&world, "{").refused("INVALID_JSON");
+    assert!(out.stderr().contains(&world.path("state/config.json")), "{out}");
+}
+
+#[test]
 fn the_workspace_is_the_configured_one_or_the_built_in_one() {
     let check = |config: &str, expected: &str| {
         let world = World::new();

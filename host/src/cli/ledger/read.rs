@@ -46,5 +46,5 @@ pub(super) fn rows(
 ) -> Result<Rebuilt, FatalError> {
     let config = read_config(&StateDir::choose(from.state.state_dir.as_deref())?, context.shape)?;
     let doc = parse_snapshot(&snapshot.path, &snapshot.text)?;
-    Rebuilt::new(&doc, context.shape, &config, Some(now))
+    Rebuilt::new(&doc, context.shape, &config, Some(now)).map_err(|error| error.in_file(&snapshot.path))
 }
