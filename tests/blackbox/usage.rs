@@ -114,6 +114,26 @@ fn data_is_on_stdout_and_logs_are_on_stderr() {
 }
 
 #[test]
+fn v_tells_on_stderr_what_was_read_and_what_came_of_it_and_vv_how_long_it_took() {
+    let world = World::new();
+    world.debt().fold(&Export::full()).succeeds();
+    let export = Export::tail().with(Observation::issue(1).field("eat_hours", 1)).with(Message::new("[OBS]"));
+    let plain = world.debt().fold_with(&export, ["--stdout"]).succeeds();
+    let informed = world.debt().fold_with(&export, ["--stdout", "-v"]).succeeds();
+    for word in ["export.json", "snapshot.json", "plugin loaded", "messages=2", "rejected=1", "rows=1"] {
+        assert!(informed.stderr().contains(word), "{word}\n{informed}");
+    }
+    assert!(!informed.stderr().contains(" ms="), "{informed}");
+    let debugged = world.debt().fold_with(&export, ["--stdout", "-vv"]).succeeds();
+    assert!(debugged.stderr().contains(" ms="), "{debugged}");
+    for loud in [&informed, &debugged] {
+        assert_eq!(loud.stdout(), plain.stdout());
+    }
+    let written = world.debt().fold_command(&export).env("RUST_LOG", "info").run().succeeds();
+    assert!(written.stderr().contains("generation=2"), "{written}");
+}
+
+#[test]
 fn the_folder_of_the_plugins_may_be_named() {
     let world = World::new();
     let beside = host_tests::artifacts::host().parent().unwrap().to_string_lossy().into_owned();

@@ -17,7 +17,10 @@ pub(super) fn registry(global: &Global) -> Registry {
 
 /// The kind of this name.
 pub(super) fn open(registry: &Registry, name: &str) -> Result<LoadedKind, FatalError> {
-    open_kind(registry, name).map_err(|error| refused(&error))
+    let kind = open_kind(registry, name).map_err(|error| refused(&error))?;
+    let declared = kind.declaration();
+    tracing::info!(kind = %declared.name, version = %declared.version, "plugin loaded");
+    Ok(kind)
 }
 
 fn refused(error: &PluginError) -> FatalError {

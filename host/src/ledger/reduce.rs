@@ -165,6 +165,7 @@ impl Run<'_, '_> {
         let files = Files { prior: &prior_path, export: request.events.as_deref(), baseline: &baseline_path };
         let folded = fold(inputs, shape).map_err(|error| files.name(error))?;
         self.phases.done("folded");
+        log_fold(&folded);
         self.write(folded, &prior, &config)
     }
 
@@ -196,11 +197,28 @@ impl Run<'_, '_> {
             if let Some(text) = text.filter(|_| reduced.folded.salvaged) {
                 writer.keep_damaged(text, around)?;
             }
-            writer.write(&reduced, stored.generation() + 1, shape, around)?;
+            let generation = stored.generation().saturating_add(1);
+            writer.write(&reduced, generation, shape, around)?;
             self.phases.done("artifacts written");
+            tracing::info!(generation, snapshot = %writer.snapshot().display(), "artifacts written");
         }
         Ok(reduced)
     }
+}
+
+/// Logs what a fold came to (`-v`).
+fn log_fold(folded: &Folded) {
+    let (counts, window) = (folded.rows.counts(), &folded.window);
+    tracing::info!(
+        window = window.kind.as_str(),
+        messages = window.messages,
+        observations = folded.events.journal_records,
+        rejected = folded.rejections.len(),
+        ignored = folded.ignored,
+        rows = counts.total,
+        live = counts.live,
+        "folded"
+    );
 }
 
 /// Logs how long each phase of a fold took (`-vv`).
@@ -247,8 +265,14 @@ pub fn read_config(state: &StateDir, shape: &Shape<'_>) -> Result<Config, FatalE
 /// `UNREADABLE_INPUT`, `INVALID_JSON`.
 pub fn optional(named: bool, path: &Path) -> Result<Option<String>, FatalError> {
     match read_text(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(InputError { kind: InputErrorKind::Absent, .. }) if !named => Ok(None),
+        Ok(text) => {
+            log_read(path, &text);
+            Ok(Some(text))
+        }
+        Err(InputError { kind: InputErrorKind::Absent, .. }) if !named => {
+            tracing::debug!(path = %path.display(), "not there");
+            Ok(None)
+        }
         Err(error) => Err(error.code().of(&error)),
     }
 }
@@ -258,7 +282,13 @@ pub fn optional(named: bool, path: &Path) -> Result<Option<String>, FatalError> 
 /// # Errors
 /// `UNREADABLE_INPUT`, `INVALID_JSON`.
 pub fn read_input(path: &Path) -> Result<String, FatalError> {
-    read_text(path).map_err(|error| error.code().of(&error))
+    let text = read_text(path).map_err(|error| error.code().of(&error))?;
+    log_read(path, &text);
+    Ok(text)
+}
+
+fn log_read(path: &Path, text: &str) {
+    tracing::info!(path = %path.display(), bytes = text.len(), "read");
 }
 
 /// Parses a snapshot.

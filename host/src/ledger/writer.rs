@@ -118,6 +118,12 @@ impl Writer {
         Ok(Self { targets, lock, _outputs: outputs, swept })
     }
 
+    /// Where the snapshot goes.
+    #[must_use]
+    pub fn snapshot(&self) -> &Path {
+        self.targets.snapshot.path()
+    }
+
     /// What the sweep of stale temporary files says.
     #[must_use]
     pub fn swept(&self) -> &[String] {
