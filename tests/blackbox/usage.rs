@@ -48,6 +48,38 @@ fn every_command_has_a_help_text() {
 }
 
 #[test]
+fn run_alone_has_a_help_text_too() {
+    let world = World::new();
+    for arguments in [vec!["run", "--help"], vec!["run", "-h"], vec!["run", "--color", "never", "--help"]] {
+        let out = world.host(&arguments).succeeds();
+        assert!(out.stdout().contains("Usage: host run"), "{out}");
+        assert!(out.stdout().contains("Ledgers found:\n  issue-debt\n  gpu-reservation\n"), "{out}");
+        assert!(out.stdout().contains("host run <ledger> --help"), "{out}");
+        assert_eq!(out.stderr(), "");
+    }
+}
+
+#[test]
+fn run_without_a_ledger_is_a_usage_error_that_says_which_there_are() {
+    let out = World::new().host(["run"]).misused();
+    assert!(out.stderr().contains("issue-debt") && out.stderr().contains("host run <ledger> --help"), "{out}");
+}
+
+#[test]
+fn run_with_help_and_without_any_plugin_says_where_it_looked() {
+    let world = World::new();
+    let alone = world.path("alone/host");
+    world.folder("alone");
+    std::fs::hard_link(host_tests::artifacts::host(), &alone)
+        .or_else(|_| std::fs::copy(host_tests::artifacts::host(), &alone).map(drop))
+        .unwrap();
+    let out = std::process::Command::new(&alone).args(["run", "--help"]).env_clear().output().unwrap();
+    let page = String::from_utf8(out.stdout).unwrap();
+    assert_eq!(out.status.code(), Some(0), "{page}");
+    assert!(page.contains("No ledger was found") && page.contains(&world.path("alone")), "{page}");
+}
+
+#[test]
 fn the_help_of_a_ledger_lists_its_own_verbs() {
     let world = World::new();
     assert!(world.host(["run", "gpu-reservation", "--help"]).succeeds().stdout().contains("check-pending"));

@@ -60,6 +60,10 @@ pub(super) enum Command {
         /// The verb and its flags; `host run <ledger> --help` lists them
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "VERB")]
         args: Vec<OsString>,
+        /// Print help: without a ledger which there are, behind a ledger its verbs
+        // Ours and not clap's: clap knows no ledgers, and behind a name the flag belongs to the ledger.
+        #[arg(short, long)]
+        help: bool,
     },
     /// Explain a rejection reason or an error code; without a code, list them all
     Explain {
