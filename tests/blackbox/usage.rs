@@ -175,9 +175,17 @@ fn the_folder_of_the_plugins_may_be_named() {
 #[test]
 fn now_with_a_bad_time_is_refused_by_every_verb() {
     let world = World::new().later("yesterday");
-    for verb in ["init", "append", "reduce", "show"] {
-        let out = world.debt().run(verb, [""; 0]);
+    for verb in ["init", "append", "reduce", "show", "spool"] {
+        let flags: &[&str] = if verb == "spool" { &["--status"] } else { &[] };
+        let out = world.debt().run(verb, flags);
         assert_eq!(out.code(), 1, "{out}");
         assert_eq!(out.first_error_code(), "invalid_timestamp", "{verb}");
     }
+}
+
+#[test]
+fn verbs_that_need_no_clock_take_none() {
+    let world = World::new();
+    world.debt().run("verify", ["--now", "yesterday"]).misused();
+    world.debt().run("history", ["o/r#1", "--now", "2026-10-01T00:00:00Z"]).misused();
 }

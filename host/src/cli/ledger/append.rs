@@ -32,9 +32,9 @@ const EVIDENCE: &str = "manual append";
 
 /// Runs it.
 pub(super) fn run(context: &Context<'_, '_>, args: &AppendArgs) -> Result<Outcome, CommandError> {
-    let state = StateDir::choose(args.state.state_dir.as_deref())?;
+    let state = StateDir::choose(args.place.state_dir.as_deref())?;
     let output = Output::check(context, args, &state)?;
-    let now = now(args.state.now.as_deref(), &clock::now)?;
+    let now = now(args.clock.now.as_deref(), &clock::now)?;
     let source = Source::read(context, args, now)?;
     let config = read_config(&state, context.shape)?;
     let (id, line) = check(context, &source.document()?, now, &config)?;

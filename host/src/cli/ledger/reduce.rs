@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Runs it.
 pub(super) fn run(context: &Context<'_, '_>, args: &ReduceArgs) -> Result<Outcome, CommandError> {
-    let state = StateDir::choose(args.state.state_dir.as_deref())?;
+    let state = StateDir::choose(args.place.state_dir.as_deref())?;
     let request = request(args, state.clone());
     let progress = Progress::new(context);
     let show = |done, total| progress.show(done, total);
@@ -65,7 +65,7 @@ fn request(args: &ReduceArgs, state: StateDir) -> Request {
         window_full: args.window_full,
         on_damage: if args.salvage { OnDamage::Salvage } else { OnDamage::Refuse },
         strict_author: args.strict_author,
-        now: args.state.now.clone(),
+        now: args.clock.now.clone(),
     }
 }
 
