@@ -135,7 +135,7 @@ pub(super) struct InitArgs {
 /// `append`
 #[derive(Debug, Args)]
 pub(super) struct AppendArgs {
-    /// Read the observation from this file: one JSON object
+    /// Read the observation from this file, or from stdin when it is `-`: one JSON object
     #[arg(long, value_name = "FILE")]
     pub(super) observation_file: Option<PathBuf>,
     /// The row, in the form of its key

@@ -24,7 +24,7 @@ use super::view::View;
 use super::writer::{Targets, Writer};
 use crate::reasons::Fatal;
 use crate::store::Disk;
-use crate::store::files::{InputError, InputErrorKind, read_text};
+use crate::store::files::{self, InputError, InputErrorKind, read_text};
 
 /// What to fold, and where to.
 #[derive(Clone, Debug)]
@@ -284,6 +284,16 @@ pub fn optional(named: bool, path: &Path) -> Result<Option<String>, FatalError> 
 pub fn read_input(path: &Path) -> Result<String, FatalError> {
     let text = read_text(path).map_err(|error| error.code().of(&error))?;
     log_read(path, &text);
+    Ok(text)
+}
+
+/// The text of the standard input.
+///
+/// # Errors
+/// `UNREADABLE_INPUT`, `INVALID_JSON`.
+pub fn read_stdin() -> Result<String, FatalError> {
+    let text = files::read_stdin().map_err(|error| error.code().of(&error))?;
+    log_read(Path::new("stdin"), &text);
     Ok(text)
 }
 
