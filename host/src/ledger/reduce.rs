@@ -191,7 +191,7 @@ impl Run<'_, '_> {
         let repaired = torn.map(|(doc, snapshot_text)| {
             repair(doc, stored, request.on_damage, &Repair { shape, config, writer, snapshot_text, around })
         });
-        notices.extend(repaired.transpose()?.flatten());
+        notices.extend(repaired.transpose()?.unwrap_or_default());
         reduced.folded.notices.splice(0..0, notices);
         if let Some(writer) = writer {
             if let Some(text) = text.filter(|_| reduced.folded.salvaged) {

@@ -1,6 +1,6 @@
 //! Where a fold writes, under which locks, and in which order: snapshot, summary, status, then `fold.json` (D7).
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::sync_channel;
 
 use plugin_api::rules::time::Timestamp;
@@ -13,7 +13,7 @@ use super::reduce::{Outputs, Reduced, Request, Surroundings, Wanted};
 use super::repair::{Repair, StoredFold};
 use super::shape::Shape;
 use super::snapshot::SnapshotText;
-use super::state::{FOLD, STATUS, SUMMARY};
+use super::state::{FOLD, STATUS, SUMMARY, fold_file_elsewhere};
 use crate::store::lock::PATIENCE;
 use crate::store::{FoldLock, Guard, Guarded, Mode, OutputLock, Staged, Staging, commit_all, create_exclusive, temps};
 
@@ -57,9 +57,12 @@ impl Targets {
             snapshot: check(&snapshot_path)?,
             summary: wanted(summary, SUMMARY)?,
             status: wanted(status, STATUS)?,
+            // The default place by another name is the default place: a second fold file there would contradict the first.
             fold: match snapshot {
-                None => check(&default(FOLD))?,
-                Some(out) => check(&with_suffix(out))?,
+                Some(out) if check(out)?.path() != check(&request.state.snapshot(ledger))?.path() => {
+                    check(&fold_file_elsewhere(out))?
+                }
+                Some(_) | None => check(&default(FOLD))?,
             },
             elsewhere: Vec::new(),
             folder,
@@ -74,13 +77,6 @@ impl Targets {
         self.elsewhere = outputs.into_iter().flatten().filter(inside).cloned().collect();
         self
     }
-}
-
-fn with_suffix(out: &Path) -> PathBuf {
-    let mut name = out.as_os_str().to_owned();
-    name.push(".");
-    name.push(FOLD);
-    PathBuf::from(name)
 }
 
 /// Marks of rows by key.
@@ -201,7 +197,7 @@ impl Writer {
     ) -> Result<(), FatalError> {
         let refused = |error: crate::store::GuardError| error.code().of(&error);
         let mut artifacts =
-            vec![(super::state::SNAPSHOT.to_owned(), stored.snapshot_digest().unwrap_or_default().to_owned())];
+            vec![(super::state::SNAPSHOT.to_owned(), hex(&Sha256::digest(with.snapshot_text.as_bytes())))];
         let mut staged = Vec::new();
         for (name, text) in texts {
             let listed = stored.file().is_none_or(|file| file.digest(name).is_some());
