@@ -3,6 +3,7 @@
 mod append;
 mod history;
 mod init;
+mod outputs;
 mod read;
 mod reduce;
 mod show;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::Context;
+use super::{Context, outputs};
 use crate::cli::args::ReduceArgs;
 use crate::cli::outcome::{CommandError, Outcome};
 use crate::clock;
@@ -20,6 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Runs it.
 pub(super) fn run(context: &Context<'_, '_>, args: &ReduceArgs) -> Result<Outcome, CommandError> {
     let state = StateDir::choose(args.place.state_dir.as_deref())?;
+    outputs::check(args, &state, context.shape.ledger())?;
     let request = request(args, state.clone());
     let progress = Progress::new(context);
     let show = |done, total| progress.show(done, total);
