@@ -59,6 +59,8 @@ fn the_skew_may_be_fractional_or_null() {
     }
     accepted(r#"{"max_clock_skew_minutes":null}"#);
     accepted(r#"{"max_clock_skew_minutes":0.5}"#);
+    accepted(r#"{"max_clock_skew_minutes":1e300}"#);
+    accepted(r#"{"max_clock_skew_minutes":9223372036854775807}"#);
 }
 
 #[test]

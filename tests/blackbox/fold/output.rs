@@ -276,3 +276,19 @@ fn the_prior_snapshot_may_be_replaced_where_it_lies() {
     assert_eq!(world.read_json("x")["rows"].as_array().unwrap().len(), 2);
     assert_eq!(world.read_json("x.fold.json")["generation"], 2);
 }
+
+#[test]
+fn a_folder_in_the_place_of_one_artifact_keeps_all_of_them_as_they_were() {
+    for name in ["snapshot.json", "summary.json", "status.md", "fold.json"] {
+        let world = World::new();
+        world.debt().fold(&export()).succeeds();
+        let place = world.debt().path(&format!("snapshots/{name}"));
+        fs::remove_file(&place).unwrap();
+        world.write(&world.debt().file(&format!("snapshots/{name}/x")), "");
+        let before = world.stored();
+        let out = world.debt().fold(&export());
+        assert_eq!(out.code(), 1, "{out}");
+        assert!(out.stderr().contains(&place), "{out}");
+        assert_eq!(world.stored(), before, "{name}");
+    }
+}
