@@ -98,6 +98,45 @@ fn a_history_entry_that_breaks_a_rule_is_named() {
 }
 
 #[test]
+fn entries_of_one_observation_that_disagree_are_named() {
+    refused("/rows/1/history/eat_hours/1/observed_at", Some(json!("2026-09-17T20:00:01Z")), &["o/r#2", "eat_hours"]);
+    refused("/rows/1/history/eat_hours/1/actor", Some(json!("po-2:x")), &["o/r#2", "eat_hours"]);
+    let elsewhere = folded().debt().row("o/r#1")["history"]["eat_hours"][0]["observation_id"].clone();
+    refused("/rows/1/history/eat_hours/0/observation_id", Some(elsewhere), &["o/r#2", "eat_hours", "o/r#1"]);
+}
+
+#[test]
+fn salvage_drops_what_disagrees_with_the_other_entries_of_its_observation() {
+    let (world, out) = salvaged("/rows/1/history/eat_hours/1/observed_at", Some(json!("2026-09-17T20:00:01Z")));
+    assert!(out.warnings().iter().any(|warning| warning.starts_with("salvaged_entry: o/r#2 eat_hours: ")), "{out}");
+    assert_eq!(world.debt().row("o/r#2")["fields"], json!({"state_class": "open-blocked", "eat_hours": 3.0}));
+    assert_eq!(world.debt().keys(), ["o/r#1", "o/r#2", "o/r#3"]);
+    assert_eq!(world.debt().reasons(), [""; 0]);
+}
+
+#[test]
+fn of_entries_that_disagree_salvage_keeps_what_most_of_them_say() {
+    let world = World::new();
+    let one = Observation::issue(1).field("state_class", "deferred").field("eat_hours", 1);
+    let one = one.field("remaining_atomic_prs", 2).field("closeability", "unknown");
+    world.debt().fold(&Export::full().with(one)).succeeds();
+    damage(&world, "/rows/0/history/state_class/0/actor", Some(json!("po-2:x")));
+    let out = world.debt().fold_with(&Export::tail(), ["--salvage"]).succeeds();
+    assert!(out.warnings().iter().any(|warning| warning.starts_with("salvaged_entry: o/r#1 state_class: ")), "{out}");
+    let kept = json!({"closeability": "unknown", "remaining_atomic_prs": 2, "eat_hours": 1.0});
+    assert_eq!(world.debt().row("o/r#1")["fields"], kept);
+}
+
+#[test]
+fn salvage_drops_what_another_row_claims_too() {
+    let elsewhere = folded().debt().row("o/r#1")["history"]["eat_hours"][0]["observation_id"].clone();
+    let (world, out) = salvaged("/rows/1/history/eat_hours/0/observation_id", Some(elsewhere));
+    assert!(out.warnings().iter().any(|warning| warning.starts_with("salvaged_entry: o/r#2 eat_hours: ")), "{out}");
+    assert_eq!(world.debt().row("o/r#2")["history"]["eat_hours"].as_array().unwrap().len(), 1);
+    assert_eq!(world.debt().row("o/r#1")["history"]["eat_hours"].as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn only_the_last_entry_is_the_applied_one() {
     refused("/rows/1/history/eat_hours/1/applied", Some(json!(false)), &["o/r#2", "eat_hours"]);
     refused("/rows/1/history/eat_hours/0/applied", Some(json!(true)), &["o/r#2", "eat_hours"]);
@@ -151,6 +190,27 @@ fn a_checkpoint_that_is_not_json_cannot_be_salvaged() {
         world.write(&world.debt().file("snapshots/snapshot.json"), text);
         world.debt().fold_with(&Export::tail(), ["--salvage"]).refused("INVALID_JSON");
         assert_eq!(world.read(&world.debt().file("snapshots/snapshot.json")), text);
+    }
+}
+
+#[test]
+fn a_number_too_large_for_a_float_is_no_json_wherever_it_stands() {
+    for (good, bad) in [
+        (r#""contributions": 2"#, r#""contributions": 1e400"#),
+        (r#""provenance": {"#, r#""provenance": {"x": [1e400],"#),
+        (r#""replayed": 0"#, r#""replayed": 1e400"#),
+        (r#""rejections": []"#, r#""rejections": [{"x": 1e400}]"#),
+        (r#""value": 1.0"#, r#""value": 1e400"#),
+    ] {
+        let world = folded();
+        let file = world.debt().file("snapshots/snapshot.json");
+        let text = world.read(&file).replacen(good, bad, 1);
+        assert!(text.contains("1e400"), "{good} is not in the snapshot");
+        world.write(&file, text);
+        let before = world.stored();
+        let out = world.debt().fold(&Export::tail()).refused("INVALID_JSON");
+        assert!(out.stderr().contains("snapshot.json"), "{out}");
+        assert_eq!(world.stored(), before);
     }
 }
 
@@ -211,6 +271,36 @@ fn salvage_of_a_sound_checkpoint_is_a_plain_fold() {
     assert_eq!(names, ["fold.json", "snapshot.json", "status.md", "summary.json"]);
 }
 
+/// Rows without what a fold may add to them.
+fn facts(world: &World) -> Vec<Value> {
+    let snapshot = world.debt().snapshot();
+    snapshot["rows"].as_array().unwrap().iter().map(|row| json!([row["key"], row["fields"]])).collect()
+}
+
+#[test]
+fn salvage_of_a_snapshot_elsewhere_writes_nothing_there() {
+    let world = folded();
+    let text =
+        world.read(&world.debt().file("snapshots/snapshot.json")).replace("\"applied\": true", "\"applied\": false");
+    let elsewhere = world.write("else/prior.json", text);
+    let before = tree(world.path("else"));
+    world.debt().fold_with(&Export::tail(), ["--salvage", "--snapshot", &elsewhere]).succeeds();
+    assert_eq!(tree(world.path("else")), before);
+    let names: Vec<_> = tree(world.debt().path("snapshots")).into_keys().collect();
+    assert!(names.iter().any(|name| name.starts_with("snapshot.json.corrupt-")), "{names:?}");
+}
+
+#[test]
+fn a_refused_fold_repairs_nothing_and_the_next_one_does() {
+    let world = folded();
+    world.write(&world.debt().file("snapshots/summary.json"), "torn");
+    let before = world.stored();
+    world.debt().fold(&Export::raw("5")).refused("UNSUPPORTED_EXPORT_SHAPE");
+    assert_eq!(world.stored(), before);
+    let out = world.debt().fold(&Export::tail()).succeeds();
+    assert!(out.warning("artifacts_repaired").is_some_and(|warning| warning.contains("summary.json")), "{out}");
+}
+
 #[test]
 fn verify_finds_every_flipped_byte_of_a_snapshot() {
     // kurrent-io/KurrentDB#1653: one wrong bit anywhere is found.
@@ -235,4 +325,30 @@ fn verify_finds_every_flipped_byte_of_a_snapshot() {
             });
         }
     });
+}
+
+#[test]
+fn a_fold_onto_a_flipped_byte_fails_or_keeps_every_fact_and_says_so() {
+    let world = folded();
+    let path = world.debt().path("snapshots/snapshot.json");
+    let (good, before) = (fs::read(&path).unwrap(), world.stored());
+    let expected = facts(&world);
+    for place in (0..good.len()).step_by(41) {
+        let copy = World::new();
+        host_tests::copy_tree(world.state(), copy.state());
+        let mut bad = good.clone();
+        bad[place] ^= 1;
+        fs::write(copy.debt().path("snapshots/snapshot.json"), &bad).unwrap();
+        let out = copy.debt().fold(&Export::tail());
+        if out.code() == 0 {
+            assert_eq!(facts(&copy), expected, "byte {place}\n{out}");
+            assert!(out.warning("artifacts_repaired").is_some(), "byte {place}\n{out}");
+        } else {
+            let code = out.first_error_code().to_owned();
+            let known = ["CORRUPT_CHECKPOINT", "INVALID_JSON", "CHECKPOINT_LEDGER_MISMATCH"];
+            assert!(known.contains(&code.as_str()), "byte {place}\n{out}");
+            assert_eq!(fs::read(copy.debt().path("snapshots/snapshot.json")).unwrap(), bad, "byte {place}");
+        }
+    }
+    assert_eq!(world.stored(), before);
 }

@@ -48,6 +48,38 @@ fn every_command_has_a_help_text() {
 }
 
 #[test]
+fn run_alone_has_a_help_text_too() {
+    let world = World::new();
+    for arguments in [vec!["run", "--help"], vec!["run", "-h"], vec!["run", "--color", "never", "--help"]] {
+        let out = world.host(&arguments).succeeds();
+        assert!(out.stdout().contains("Usage: host run"), "{out}");
+        assert!(out.stdout().contains("Ledgers found:\n  issue-debt\n  gpu-reservation\n"), "{out}");
+        assert!(out.stdout().contains("host run <ledger> --help"), "{out}");
+        assert_eq!(out.stderr(), "");
+    }
+}
+
+#[test]
+fn run_without_a_ledger_is_a_usage_error_that_says_which_there_are() {
+    let out = World::new().host(["run"]).misused();
+    assert!(out.stderr().contains("issue-debt") && out.stderr().contains("host run <ledger> --help"), "{out}");
+}
+
+#[test]
+fn run_with_help_and_without_any_plugin_says_where_it_looked() {
+    let world = World::new();
+    let alone = world.path("alone/host");
+    world.folder("alone");
+    std::fs::hard_link(host_tests::artifacts::host(), &alone)
+        .or_else(|_| std::fs::copy(host_tests::artifacts::host(), &alone).map(drop))
+        .unwrap();
+    let out = std::process::Command::new(&alone).args(["run", "--help"]).env_clear().output().unwrap();
+    let page = String::from_utf8(out.stdout).unwrap();
+    assert_eq!(out.status.code(), Some(0), "{page}");
+    assert!(page.contains("No ledger was found") && page.contains(&world.path("alone")), "{page}");
+}
+
+#[test]
 fn the_help_of_a_ledger_lists_its_own_verbs() {
     let world = World::new();
     assert!(world.host(["run", "gpu-reservation", "--help"]).succeeds().stdout().contains("check-pending"));
@@ -114,6 +146,26 @@ fn data_is_on_stdout_and_logs_are_on_stderr() {
 }
 
 #[test]
+fn v_tells_on_stderr_what_was_read_and_what_came_of_it_and_vv_how_long_it_took() {
+    let world = World::new();
+    world.debt().fold(&Export::full()).succeeds();
+    let export = Export::tail().with(Observation::issue(1).field("eat_hours", 1)).with(Message::new("[OBS]"));
+    let plain = world.debt().fold_with(&export, ["--stdout"]).succeeds();
+    let informed = world.debt().fold_with(&export, ["--stdout", "-v"]).succeeds();
+    for word in ["export.json", "snapshot.json", "plugin loaded", "messages=2", "rejected=1", "rows=1"] {
+        assert!(informed.stderr().contains(word), "{word}\n{informed}");
+    }
+    assert!(!informed.stderr().contains(" ms="), "{informed}");
+    let debugged = world.debt().fold_with(&export, ["--stdout", "-vv"]).succeeds();
+    assert!(debugged.stderr().contains(" ms="), "{debugged}");
+    for loud in [&informed, &debugged] {
+        assert_eq!(loud.stdout(), plain.stdout());
+    }
+    let written = world.debt().fold_command(&export).env("RUST_LOG", "info").run().succeeds();
+    assert!(written.stderr().contains("generation=2"), "{written}");
+}
+
+#[test]
 fn the_folder_of_the_plugins_may_be_named() {
     let world = World::new();
     let beside = host_tests::artifacts::host().parent().unwrap().to_string_lossy().into_owned();
@@ -123,9 +175,17 @@ fn the_folder_of_the_plugins_may_be_named() {
 #[test]
 fn now_with_a_bad_time_is_refused_by_every_verb() {
     let world = World::new().later("yesterday");
-    for verb in ["init", "append", "reduce", "show"] {
-        let out = world.debt().run(verb, [""; 0]);
+    for verb in ["init", "append", "reduce", "show", "spool"] {
+        let flags: &[&str] = if verb == "spool" { &["--status"] } else { &[] };
+        let out = world.debt().run(verb, flags);
         assert_eq!(out.code(), 1, "{out}");
         assert_eq!(out.first_error_code(), "invalid_timestamp", "{verb}");
     }
+}
+
+#[test]
+fn verbs_that_need_no_clock_take_none() {
+    let world = World::new();
+    world.debt().run("verify", ["--now", "yesterday"]).misused();
+    world.debt().run("history", ["o/r#1", "--now", "2026-10-01T00:00:00Z"]).misused();
 }

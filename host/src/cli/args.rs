@@ -101,6 +101,10 @@ pub(super) enum Command {
         /// The verb and its flags; `host run <ledger> --help` lists them
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "VERB")]
         args: Vec<OsString>,
+        /// Print help: without a ledger which there are, behind a ledger its verbs
+        // Ours and not clap's: clap knows no ledgers, and behind a name the flag belongs to the ledger.
+        #[arg(short, long)]
+        help: bool,
     },
     /// Explain a rejection reason or an error code; without a code, list them all
     Explain {
@@ -138,13 +142,18 @@ pub(super) enum LedgerVerb {
     Verify(VerifyArgs),
 }
 
-/// Where the state is and what time it is.
+/// Where the state is.
 #[derive(Clone, Debug, Default, Args)]
-pub(super) struct StateArgs {
+pub(super) struct PlaceArgs {
     /// Folder of all ledgers' state
     /// [default: COURSIA_LEDGER_STATE_DIR, else CoursIA/debt-ledgers below LOCALAPPDATA, XDG_STATE_HOME or ~/.local/state]
     #[arg(long, value_name = "DIR", verbatim_doc_comment)]
     pub(super) state_dir: Option<PathBuf>,
+}
+
+/// What time it is. Only for verbs to which that matters.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct ClockArgs {
     /// Take this UTC time for the present, e.g. 2026-09-17T19:00:00Z
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) now: Option<String>,
@@ -156,15 +165,18 @@ pub(super) struct InitArgs {
     /// Create the files; without it they are only listed
     #[arg(long)]
     pub(super) apply: bool,
-    /// State and time.
+    /// State.
     #[command(flatten)]
-    pub(super) state: StateArgs,
+    pub(super) place: PlaceArgs,
+    /// Time.
+    #[command(flatten)]
+    pub(super) clock: ClockArgs,
 }
 
 /// `append`
 #[derive(Debug, Args)]
 pub(super) struct AppendArgs {
-    /// Read the observation from this file: one JSON object
+    /// Read the observation from this file, or from stdin when it is `-`: one JSON object
     #[arg(long, value_name = "FILE")]
     pub(super) observation_file: Option<PathBuf>,
     /// The row, in the form of its key
@@ -206,9 +218,12 @@ pub(super) struct AppendArgs {
     /// Print nothing
     #[arg(long)]
     pub(super) quiet: bool,
-    /// State and time.
+    /// State.
     #[command(flatten)]
-    pub(super) state: StateArgs,
+    pub(super) place: PlaceArgs,
+    /// Time.
+    #[command(flatten)]
+    pub(super) clock: ClockArgs,
 }
 
 /// `reduce`
@@ -260,9 +275,12 @@ pub(super) struct ReduceArgs {
     /// Reject observations whose actor is not the author of their message
     #[arg(long)]
     pub(super) strict_author: bool,
-    /// State and time.
+    /// State.
     #[command(flatten)]
-    pub(super) state: StateArgs,
+    pub(super) place: PlaceArgs,
+    /// Time.
+    #[command(flatten)]
+    pub(super) clock: ClockArgs,
 }
 
 /// `spool`
@@ -274,9 +292,12 @@ pub(super) struct SpoolArgs {
     /// Look into this folder instead of the ledgers' spools
     #[arg(long, value_name = "DIR")]
     pub(super) out_dir: Option<PathBuf>,
-    /// State and time.
+    /// State.
     #[command(flatten)]
-    pub(super) state: StateArgs,
+    pub(super) place: PlaceArgs,
+    /// Time.
+    #[command(flatten)]
+    pub(super) clock: ClockArgs,
 }
 
 /// Which snapshot to read.
@@ -285,9 +306,9 @@ pub(super) struct SnapshotArgs {
     /// The snapshot [default: snapshots/snapshot.json of the ledger]
     #[arg(long, value_name = "FILE")]
     pub(super) snapshot: Option<PathBuf>,
-    /// State and time.
+    /// State.
     #[command(flatten)]
-    pub(super) state: StateArgs,
+    pub(super) place: PlaceArgs,
 }
 
 /// `show`
@@ -299,9 +320,12 @@ pub(super) struct ShowArgs {
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
-    /// Snapshot, state and time.
+    /// Snapshot and state.
     #[command(flatten)]
     pub(super) from: SnapshotArgs,
+    /// Time.
+    #[command(flatten)]
+    pub(super) clock: ClockArgs,
 }
 
 /// `history`
@@ -314,7 +338,7 @@ pub(super) struct HistoryArgs {
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
-    /// Snapshot, state and time.
+    /// Snapshot and state.
     #[command(flatten)]
     pub(super) from: SnapshotArgs,
 }
@@ -325,7 +349,7 @@ pub(super) struct VerifyArgs {
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
-    /// State and time.
+    /// State.
     #[command(flatten)]
-    pub(super) state: StateArgs,
+    pub(super) place: PlaceArgs,
 }

@@ -17,23 +17,31 @@ pub(super) fn registry(global: &Global) -> Registry {
 
 /// The kind of this name.
 pub(super) fn open(registry: &Registry, name: &str) -> Result<LoadedKind, FatalError> {
-    open_kind(registry, name).map_err(|error| refused(&error))
+    let kind = open_kind(registry, name).map_err(|error| refused(&error))?;
+    let declared = kind.declaration();
+    tracing::info!(kind = %declared.name, version = %declared.version, "plugin loaded");
+    Ok(kind)
 }
 
 fn refused(error: &PluginError) -> FatalError {
     error.code().of(error)
 }
 
-/// Every kind that can be opened, in listing order. One that cannot is a warning: it blocks no other.
-pub(super) fn open_all(registry: &Registry) -> (Vec<LoadedKind>, Vec<String>) {
+/// Names of the kinds that there are, as far as manifests tell, in listing order.
+pub(super) fn names(registry: &Registry) -> Vec<&str> {
     let served = registry.entries().iter().flat_map(|entry| &entry.names);
     let mut names: Vec<&str> =
         served.filter(|served| served.claim == Claim::Holds).map(|served| served.name.as_str()).collect();
     let rank = |name: &str| FIRST.iter().position(|first| *first == name).unwrap_or(FIRST.len());
     names.sort_by_key(|name| (rank(name), *name));
+    names
+}
+
+/// Every kind that can be opened, in listing order. One that cannot is a warning: it blocks no other.
+pub(super) fn open_all(registry: &Registry) -> (Vec<LoadedKind>, Vec<String>) {
     let mut kinds = Vec::new();
     let mut warnings = Vec::new();
-    for name in names {
+    for name in names(registry) {
         match open(registry, name) {
             Ok(kind) => kinds.push(kind),
             Err(error) => warnings.push(format!("plugin_skipped: {error}")),

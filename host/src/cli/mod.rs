@@ -33,7 +33,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn run(command: Command, global: &Global, ui: &Ui) -> Result<Outcome, CommandError> {
     match command {
-        Command::Run { name, args } => ledger::run(name.as_deref(), &args, global, ui),
+        Command::Run { name, args, help } => {
+            let help = help.then(|| OsString::from("--help"));
+            let args: Vec<OsString> = help.into_iter().chain(args).collect();
+            ledger::run(name.as_deref(), &args, global, ui)
+        }
         Command::Explain { code, json } => {
             explain::run(ui, code.as_deref(), json, &kinds::own_reasons(global, code.as_deref()))
         }

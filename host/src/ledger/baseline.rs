@@ -24,9 +24,9 @@ pub const BASELINE_SCHEMA: &str = "debt-ledger-baseline/v1";
 /// # Errors
 /// `INVALID_JSON`, also for a repeated key (N8).
 pub fn read(text: &str) -> Result<Document<'_>, FatalError> {
-    let document = json::read(text).map_err(|error| Fatal::InvalidJson.with(format!("baseline: {error}")))?;
+    let document = json::read(text).map_err(|error| Fatal::InvalidJson.with(error.to_string()))?;
     match &document.duplicate {
-        Some(key) => Err(Fatal::InvalidJson.with(format!("baseline: key {key:?} stands twice in one object"))),
+        Some(key) => Err(Fatal::InvalidJson.with(format!("key {key:?} stands twice in one object"))),
         None => Ok(document),
     }
 }

@@ -104,10 +104,34 @@ pub fn check(doc: &SnapshotDoc<'_>, shape: &Shape<'_>, on_damage: OnDamage) -> R
         }
         prior.records.append(row.records);
     }
+    drop_strangers(&mut prior, &mut damage, shape)?;
     prior.state_digest = stored_digest(rows);
     check_tail(doc, &mut prior, &mut damage)?;
     prior.salvaged = damage.found;
     Ok(prior)
+}
+
+/// Entries of one observation in several rows: an observation is about one entity, so those of later rows are damage.
+fn drop_strangers(prior: &mut Prior, damage: &mut Damages, shape: &Shape<'_>) -> Result<(), FatalError> {
+    let mut by_id: Vec<(ObservationId, u32)> =
+        prior.records.indexed().map(|(index, record)| (record.id, index)).collect();
+    by_id.par_sort_unstable();
+    let mut bad = Vec::new();
+    for copies in by_id.chunk_by(|left, right| left.0 == right.0) {
+        let key = |index: u32| &prior.records.get(index).identity.key;
+        let first = copies[0].1;
+        bad.extend(copies.iter().filter(|copy| key(copy.1) != key(first)).map(|copy| (copy.1, first)));
+    }
+    bad.sort_unstable();
+    for (index, first) in &bad {
+        let record = prior.records.get(*index);
+        let field = record.fields.first().map_or("", |(field, _)| shape.field_name(usize::from(*field)));
+        let what = format!("{} stands in row {:?} too", record.id, prior.records.get(*first).identity.key);
+        damage.note(Damage::entry(&record.identity.key, field, what))?;
+    }
+    let bad: Vec<u32> = bad.into_iter().map(|(index, _)| index).collect();
+    prior.records.remove(&bad);
+    Ok(())
 }
 
 fn check_root<'d, 'a>(doc: &'d SnapshotDoc<'a>, ledger: &str) -> Result<&'d [RowDoc<'a>], FatalError> {

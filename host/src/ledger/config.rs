@@ -13,8 +13,6 @@ const MICROS_PER_MINUTE: f64 = 60e6;
 const MICROS_PER_HOUR: f64 = 3_600e6;
 /// Ten years: more is a mistake, and its microseconds still fit.
 const MOST_HOURS: f64 = 87_600.0;
-/// The same span for the clock skew.
-const MOST_MINUTES: f64 = MOST_HOURS * 60.0;
 
 /// The configuration of one ledger.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,9 +53,9 @@ impl Config {
     /// # Errors
     /// `INVALID_JSON`, also for a repeated key (N8).
     pub fn read(text: &str, kind: &KindDeclaration) -> Result<Self, FatalError> {
-        let document = json::read(text).map_err(|error| Fatal::InvalidJson.with(format!("config: {error}")))?;
+        let document = json::read(text).map_err(|error| Fatal::InvalidJson.with(error.to_string()))?;
         if let Some(key) = document.duplicate {
-            return Err(Fatal::InvalidJson.with(format!("config: key {key:?} stands twice in one object")));
+            return Err(Fatal::InvalidJson.with(format!("key {key:?} stands twice in one object")));
         }
         let mut config = Self::defaults(kind);
         let root = &document.value;
@@ -82,7 +80,7 @@ impl Config {
             number(value, MOST_HOURS).map(|hours| micros(hours, MICROS_PER_HOUR))
         });
         read.set("max_clock_skew_minutes", &mut self.skew, |value| {
-            let minutes = || number(value, MOST_MINUTES).map(|minutes| Some(micros(minutes, MICROS_PER_MINUTE)));
+            let minutes = || number(value, f64::MAX).map(|minutes| Some(micros(minutes, MICROS_PER_MINUTE)));
             if value.is_null() { Some(None) } else { minutes() }
         });
     }
@@ -117,7 +115,8 @@ fn number(value: &Value<'_>, most: f64) -> Option<f64> {
     (0.0..=most).contains(&number).then_some(number)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "within ten years of microseconds, far below 2^63")]
+/// A skew of more than 2^63 microseconds is that much: no time is so late.
+#[expect(clippy::cast_possible_truncation, reason = "a cast from a float saturates")]
 fn micros(number: f64, unit: f64) -> i64 {
     (number * unit).round() as i64
 }

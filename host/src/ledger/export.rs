@@ -7,10 +7,11 @@
 use std::collections::VecDeque;
 
 use plugin_api::Value;
-use plugin_api::json::{self, Layout};
+use plugin_api::json::{self, Layout, ReadError};
 
 use super::fatal::FatalError;
 use super::outer::{Items, Outer};
+use super::overflow;
 use crate::reasons::Fatal;
 
 /// Schema id of an export.
@@ -86,8 +87,16 @@ pub fn adapt<'a>(outer: Outer<'a>, ledger: &str, window_full: bool) -> Result<Ex
         window(declared)?
     };
     let total = total_messages(&outer);
-    let (path, messages, others) = find_messages(outer, window_full)?;
+    let mut lists = candidates(&outer).into_iter();
+    let (path, messages) = lists.next().ok_or_else(|| {
+        let keys = LIST_KEYS.join(", ");
+        let detail = format!("no list of messages under {keys}, in no object down to level {DEEPEST}");
+        Fatal::UnsupportedExportShape.with(detail)
+    })?;
+    let is_wrapped = window_full && matches!(outer, Outer::List(_));
+    let path = if is_wrapped { "messages".to_owned() } else { path.trim_start_matches('.').to_owned() };
     let mut warnings = Vec::new();
+    let others: Vec<String> = lists.map(|(path, _)| path).collect();
     if !others.is_empty() {
         warnings
             .push(format!("ambiguous_export: the messages were taken from {path}; other lists: {}", others.join(", ")));
@@ -99,7 +108,27 @@ pub fn adapt<'a>(outer: Outer<'a>, ledger: &str, window_full: bool) -> Result<Ex
         ));
     }
     let window = Window { kind, archives, messages: messages.len(), path: Some(path) };
-    Ok(Export { window, messages, warnings })
+    Ok(Export { window, messages: messages.clone(), warnings })
+}
+
+/// Reads the text of an export into its outer levels, all messages as raw text.
+///
+/// # Errors
+/// [`ReadError`] when it is not JSON; when a key is repeated or a float overflows outside of any message.
+pub fn read_outer(text: &str) -> Result<Outer<'_>, ReadError> {
+    let outer = Outer::read(text, DEEPEST)?;
+    check_unread(&outer)?;
+    Ok(outer)
+}
+
+/// Looks for floats that overflow in lists that nobody reads: all but the journal.
+///
+/// # Errors
+/// [`ReadError`] naming the number.
+pub fn check_unread(outer: &Outer<'_>) -> Result<(), ReadError> {
+    let journal = candidates(outer).first().map(|(_, items)| std::ptr::from_ref(*items));
+    let unread = outer.lists().into_iter().filter(|(_, items)| Some(std::ptr::from_ref(*items)) != journal);
+    unread.flat_map(|(_, items)| items.raw()).try_for_each(|raw| overflow::check(raw.get()))
 }
 
 fn check_root(outer: &Outer<'_>, ledger: &str) -> Result<(), FatalError> {
@@ -171,51 +200,35 @@ fn total_messages(outer: &Outer<'_>) -> Option<i64> {
     }
 }
 
-type Found<'a> = (String, Items<'a>, Vec<String>);
+type List<'o, 'a> = (String, &'o Items<'a>);
 
-/// Breadth first over objects; the first list under one of the six keys is the journal. The paths of further lists
-/// come along, because they may be the ones that were meant (N7).
-fn find_messages(outer: Outer<'_>, window_full: bool) -> Result<Found<'_>, FatalError> {
-    let mut found: Option<(String, Items<'_>)> = None;
-    let mut others = Vec::new();
+/// Lists that may hold the messages, breadth first over objects; the first is the journal. The further ones may be the
+/// one that was meant (N7).
+fn candidates<'o, 'a>(outer: &'o Outer<'a>) -> Vec<List<'o, 'a>> {
+    let mut found = Vec::new();
     let mut queue = VecDeque::new();
     match outer {
-        Outer::List(items) => {
-            let path = if window_full { "messages" } else { "<list>" };
-            return Ok((path.to_owned(), items, others));
-        }
+        Outer::List(items) => found.push(("<list>".to_owned(), items)),
         Outer::Object(entries) => queue.push_back((String::new(), 0, entries)),
         Outer::Scalar(_) | Outer::Deep => {}
     }
     while let Some((path, level, entries)) = queue.pop_front() {
         let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
-        let mut lists: Vec<Option<(String, Items<'_>)>> = LIST_KEYS.iter().map(|_| None).collect();
+        let mut lists: [Option<List<'o, 'a>>; LIST_KEYS.len()] = Default::default();
         for (key, value) in entries {
             match value {
                 Outer::List(items) => {
-                    if let Some(rank) = LIST_KEYS.iter().position(|list_key| *list_key == key) {
-                        lists[rank] = Some((below(&key), items));
+                    if let Some(rank) = LIST_KEYS.iter().position(|list_key| list_key == key) {
+                        lists[rank] = Some((below(key), items));
                     }
                 }
-                Outer::Object(entries) if level < DEEPEST => queue.push_back((below(&key), level + 1, entries)),
+                Outer::Object(entries) if level < DEEPEST => queue.push_back((below(key), level + 1, entries)),
                 Outer::Object(_) | Outer::Scalar(_) | Outer::Deep => {}
             }
         }
-        for (path, items) in lists.into_iter().flatten() {
-            if found.is_none() {
-                found = Some((path.trim_start_matches('.').to_owned(), items));
-            } else {
-                others.push(path);
-            }
-        }
+        found.extend(lists.into_iter().flatten());
     }
-    let shape = || {
-        let keys = LIST_KEYS.join(", ");
-        Fatal::UnsupportedExportShape
-            .with(format!("no list of messages under {keys}, in no object down to level {DEEPEST}"))
-    };
-    let (path, messages) = found.ok_or_else(shape)?;
-    Ok((path, messages, others))
+    found
 }
 
 impl Outer<'_> {

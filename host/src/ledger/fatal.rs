@@ -1,5 +1,7 @@
 //! A command refused as a whole: code and detail, rendered as `ERROR <code>: <detail>`.
 
+use std::path::Path;
+
 use super::kind::KindFailure;
 use crate::reasons::Fatal;
 
@@ -11,6 +13,14 @@ pub struct FatalError {
     pub code: String,
     /// What failed, on which input, why.
     pub detail: String,
+}
+
+impl FatalError {
+    /// The same, with the file that it is about in front.
+    #[must_use]
+    pub fn in_file(self, path: &Path) -> Self {
+        Self { detail: format!("{}: {}", path.display(), self.detail), ..self }
+    }
 }
 
 impl Fatal {

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::observation::refusal;
-use super::record::{ObservationId, Record, Rejection};
+use super::record::{ObservationId, Record, Rejection, Source};
 use super::records::Records;
 use super::shape::Shape;
 use crate::reasons::Reason;
@@ -111,9 +111,10 @@ impl Record {
     }
 }
 
-/// Refuses records that share an id with an earlier one but say something else (N14).
+/// Refuses records of baseline and journal that share an id with another one but say something else (N14).
 ///
-/// An id of 64 bits can be hit on purpose; the id of a checkpoint entry cannot be recomputed from it.
+/// An id of 64 bits can be hit on purpose; the id of a checkpoint entry cannot be recomputed from it. Entries of the
+/// checkpoint agree with each other (D5) and come first: what was folded once is not lost to a baseline edited later.
 pub fn refuse_impostors(records: &mut Records) -> Vec<Rejection> {
     let mut ids: Vec<(ObservationId, u32)> = records.indexed().map(|(index, record)| (record.id, index)).collect();
     ids.par_sort_unstable();
@@ -134,11 +135,13 @@ pub fn refuse_impostors(records: &mut Records) -> Vec<Rejection> {
     rejections
 }
 
-/// Of records with one id, in list order: those that differ from an earlier one that stands, and in what.
+/// Of records with one id, those of the checkpoint first, then in list order: those that differ from an earlier one that stands, and in what.
 fn impostors(copies: &[(ObservationId, u32)], records: &Records) -> Vec<(u32, &'static str)> {
     let mut standing: SmallVec<[&Record; 4]> = SmallVec::new();
     let mut refused = Vec::new();
-    for (_, index) in copies {
+    let is_stored = |(_, index): &&(ObservationId, u32)| records.get(*index).source == Source::Checkpoint;
+    let others = copies.iter().filter(|copy| !is_stored(copy));
+    for (_, index) in copies.iter().filter(is_stored).chain(others) {
         let record = records.get(*index);
         if let Some(what) = standing.iter().find_map(|earlier| difference(earlier, record)) {
             refused.push((*index, what));
@@ -153,7 +156,9 @@ fn impostors(copies: &[(ObservationId, u32)], records: &Records) -> Vec<(u32, &'
     refused
 }
 
-fn difference(earlier: &Record, later: &Record) -> Option<&'static str> {
+/// What a record says otherwise than an earlier one with the same id: its time, actor, entity or a value.
+#[must_use]
+pub fn difference(earlier: &Record, later: &Record) -> Option<&'static str> {
     if earlier.observed_at != later.observed_at {
         return Some("time");
     }

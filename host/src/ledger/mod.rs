@@ -21,6 +21,7 @@ pub mod merge;
 pub mod message;
 pub mod observation;
 pub mod outer;
+pub mod overflow;
 pub mod printed;
 pub mod rebuild;
 pub mod record;

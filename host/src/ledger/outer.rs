@@ -1,12 +1,15 @@
 //! The outer levels of a large document: objects are read, lists keep their items as raw text or hand them on.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::fmt;
 
 use plugin_api::Value;
 use plugin_api::json::{self, ReadError, Syntax};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
+
+use super::overflow::{self, Unread};
 
 /// A value of the outer levels.
 #[derive(Clone, Debug)]
@@ -86,7 +89,8 @@ impl<'a> Outer<'a> {
     /// Reads `text`; objects at level `deepest` (root = 0) are still read, objects below them are not.
     ///
     /// # Errors
-    /// [`ReadError`] when it is not JSON, or when an object that is read repeats a key.
+    /// [`ReadError`] when it is not JSON, when an object that is read repeats a key, or when a float outside of lists
+    /// overflows.
     pub fn read(text: &'a str, deepest: usize) -> Result<Self, ReadError> {
         let mut deserializer = serde_json::Deserializer::from_str(text);
         let fast = Levels { left: deepest + 1, streaming: None }.deserialize(&mut deserializer).and_then(|outer| {
@@ -102,7 +106,7 @@ impl<'a> Outer<'a> {
     /// The same from raw values: slower, and it tolerates strings that nobody reads.
     fn from_raw(raw: &'a RawValue, left: usize) -> Result<Self, ReadError> {
         match raw.get().as_bytes().first() {
-            Some(b'{') if left == 0 => Ok(Self::Deep),
+            Some(b'{') if left == 0 => overflow::check(raw.get()).map(|()| Self::Deep),
             Some(b'{') => {
                 let entries = json::object_entries(raw)?.unwrap_or_default();
                 if let Some(key) = json::repeated_key(entries.iter().map(|(key, _)| key.as_ref())) {
@@ -112,8 +116,28 @@ impl<'a> Outer<'a> {
                 Ok(Self::Object(entries.collect::<Result<_, ReadError>>()?))
             }
             Some(b'[') => Ok(Self::List(Items::Raw(serde_json::from_str(raw.get())?))),
-            _ => Ok(Self::Scalar(json::read_raw(raw).ok().map(|document| document.value))),
+            Some(b'"') => Ok(Self::Scalar(json::read_raw(raw).ok().map(|document| document.value))),
+            Some(_) | None => Ok(Self::Scalar(Some(json::read_raw(raw)?.value))),
         }
+    }
+
+    /// Every list that is read, with the keys that lead to it joined by dots; `""` for the root. Objects come level by
+    /// level, their entries in document order.
+    #[must_use]
+    pub fn lists(&self) -> Vec<(String, &Items<'a>)> {
+        let mut lists = Vec::new();
+        let mut queue = VecDeque::from([(String::new(), self)]);
+        while let Some((path, outer)) = queue.pop_front() {
+            match outer {
+                Self::List(items) => lists.push((path, items)),
+                Self::Object(entries) => {
+                    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+                    queue.extend(entries.iter().map(|(key, value)| (below(key), value)));
+                }
+                Self::Scalar(_) | Self::Deep => {}
+            }
+        }
+        lists
     }
 
     /// The value under `key`, if this is an object that has it.
@@ -241,7 +265,7 @@ impl<'de> Visitor<'de> for Levels<'_, '_, 'de> {
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self::Value, A::Error> {
         if self.left == 0 {
-            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+            while map.next_entry::<IgnoredAny, Unread>()?.is_some() {}
             return Ok(Outer::Deep);
         }
         let mut entries: Vec<(Cow<'de, str>, Outer<'de>)> = Vec::new();

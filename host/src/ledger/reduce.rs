@@ -24,7 +24,7 @@ use super::view::View;
 use super::writer::{FoldResult, Targets, Writer};
 use crate::reasons::Fatal;
 use crate::store::Disk;
-use crate::store::files::{InputError, InputErrorKind, read_text};
+use crate::store::files::{self, InputError, InputErrorKind, read_text};
 
 /// What to fold, and where to.
 #[derive(Clone, Debug)]
@@ -120,80 +120,131 @@ pub fn reduce(request: &Request, shape: &Shape<'_>, around: &Surroundings<'_>) -
         Some(targets) => Some(Writer::lock(targets, around, now)?),
         None => None,
     };
-    fold_files(request, shape, around, now, writer.as_ref())
+    Run { request, shape, around, now, writer: writer.as_ref(), phases: Phases::start() }.fold_files()
 }
 
-/// Reads, folds and writes. Each file is read and parsed before the next, which is the order of their fatal codes.
-fn fold_files(
-    request: &Request,
-    shape: &Shape<'_>,
-    around: &Surroundings<'_>,
+/// A fold whose lock is held.
+struct Run<'r, 'k> {
+    request: &'r Request,
+    shape: &'r Shape<'k>,
+    around: &'r Surroundings<'r>,
     now: Timestamp,
-    writer: Option<&Writer>,
-) -> Result<Reduced, FatalError> {
-    let phases = Phases::start();
-    let ledger = shape.ledger();
-    let prior_path = request.snapshot.clone().unwrap_or_else(|| request.state.snapshot(ledger));
-    let prior_text = optional(request.snapshot.is_some(), &prior_path)?;
-    let (prior, stored) = rayon::join(
-        || prior_text.as_deref().map(|text| parse_snapshot(&prior_path, text)).transpose(),
-        || StoredFold::read(&prior_path, ledger, prior_text.as_deref()),
-    );
-    let prior = prior?;
-    phases.done("prior snapshot read");
-    // Needed to judge while reading; a fault in it is reported in its turn, behind those of export and baseline.
-    let config = read_config(&request.state, shape);
-    let skew = config.as_ref().map_or(None, |config| config.skew);
-    let rules = Rules { now, skew, strict_author: request.strict_author };
-    let events_text = request.events.as_deref().map(read_input).transpose()?;
-    let export = match (request.events.as_deref(), events_text.as_deref()) {
-        (Some(path), Some(text)) => {
-            Some(stream::read(text, &rules, shape, around.progress).map_err(|error| invalid_json(path, &error))?)
-        }
-        (Some(_) | None, _) => None,
-    };
-    let baseline_path = request.baseline.clone().unwrap_or_else(|| request.state.baseline(ledger));
-    let baseline_text = optional(request.baseline.is_some(), &baseline_path)?;
-    let baseline = baseline_text.as_deref().map(baseline::read).transpose()?;
-    let config = config?;
+    writer: Option<&'r Writer>,
+    phases: Phases,
+}
 
-    phases.done("inputs read");
-    let mut notices = stored.notices().to_vec();
-    if let Some(writer) = writer {
-        notices.extend(writer.swept().iter().cloned());
+/// The prior snapshot as it was read, and what its fold file says of it.
+struct PriorFile<'p> {
+    text: Option<&'p str>,
+    doc: Option<SnapshotDoc<'p>>,
+    stored: StoredFold,
+}
+
+impl Run<'_, '_> {
+    /// Reads, folds and writes. Each file is read and parsed before the next, which is the order of their fatal codes.
+    fn fold_files(&self) -> Result<Reduced, FatalError> {
+        let Self { request, shape, around, .. } = self;
+        let prior_path = request.snapshot.clone().unwrap_or_else(|| request.state.snapshot(shape.ledger()));
+        let prior_text = optional(request.snapshot.is_some(), &prior_path)?;
+        let prior = self.read_prior(&prior_path, prior_text.as_deref())?;
+        // Needed to judge while reading; a fault in it is reported in its turn, behind those of export and baseline.
+        let config = read_config(&request.state, shape);
+        let skew = config.as_ref().map_or(None, |config| config.skew);
+        let rules = Rules { now: self.now, skew, strict_author: request.strict_author };
+        let events_text = request.events.as_deref().map(read_input).transpose()?;
+        let export = match (request.events.as_deref(), events_text.as_deref()) {
+            (Some(path), Some(text)) => {
+                Some(stream::read(text, &rules, shape, around.progress).map_err(|error| invalid_json(path, &error))?)
+            }
+            (Some(_) | None, _) => None,
+        };
+        let baseline_path = request.baseline.clone().unwrap_or_else(|| request.state.baseline(shape.ledger()));
+        let baseline_text = optional(request.baseline.is_some(), &baseline_path)?;
+        let baseline = baseline_text.as_deref().map(baseline::read).transpose();
+        let baseline = baseline.map_err(|error| error.in_file(&baseline_path))?;
+        let config = config?;
+        self.phases.done("inputs read");
+        let inputs = Inputs {
+            prior: prior.doc.as_ref(),
+            export,
+            baseline: baseline.as_ref(),
+            high_water: prior.stored.high_water().cloned(),
+            config: &config,
+            rules,
+            window_full: request.window_full,
+            on_damage: request.on_damage,
+            progress: around.progress,
+        };
+        let files = Files { prior: &prior_path, export: request.events.as_deref(), baseline: &baseline_path };
+        let mut folded = fold(inputs, shape).map_err(|error| files.name(error))?;
+        self.phases.done("folded");
+        log_fold(&folded);
+        self.settle(&mut folded, &prior, &config)?;
+        // The rows hold all that is still needed; what they were made from is larger than what is written now.
+        let generation = prior.stored.generation().saturating_add(1);
+        drop(prior);
+        drop((prior_text, events_text));
+        self.write(folded, generation, &config)
     }
-    if let (Some(doc), Some(snapshot_text), true) = (&prior, prior_text.as_deref(), stored.is_torn()) {
-        let with = Repair { shape, config: &config, writer, snapshot_text, around };
-        notices.extend(repair(doc, &stored, request.on_damage, &with)?);
+
+    fn read_prior<'p>(&self, path: &Path, text: Option<&'p str>) -> Result<PriorFile<'p>, FatalError> {
+        let (doc, stored) = rayon::join(
+            || text.map(|text| parse_snapshot(path, text)).transpose(),
+            || StoredFold::read(path, self.shape.ledger(), text),
+        );
+        let doc = doc?;
+        self.phases.done("prior snapshot read");
+        Ok(PriorFile { text, doc, stored })
     }
-    let inputs = Inputs {
-        prior: prior.as_ref(),
-        export,
-        baseline: baseline.as_ref(),
-        high_water: stored.high_water().cloned(),
-        config: &config,
-        rules,
-        window_full: request.window_full,
-        on_damage: request.on_damage,
-        progress: around.progress,
-    };
-    let mut folded = fold(inputs, shape)?;
-    folded.notices.splice(0..0, notices);
-    if let (Some(writer), Some(text)) = (writer, prior_text.as_deref().filter(|_| folded.salvaged)) {
-        writer.keep_damaged(&prior_path, text, around)?;
+
+    /// Repairs what the last fold left torn and keeps a copy of what is damaged, now that this fold is not refused.
+    fn settle(&self, folded: &mut Folded, prior: &PriorFile<'_>, config: &Config) -> Result<(), FatalError> {
+        let Self { request, shape, around, writer, .. } = *self;
+        let PriorFile { text, doc, stored } = prior;
+        let mut notices = stored.notices().to_vec();
+        notices.extend(writer.iter().flat_map(|writer| writer.swept()).cloned());
+        let torn = doc.as_ref().zip(*text).filter(|_| stored.is_torn());
+        let repaired = torn.map(|(doc, snapshot_text)| {
+            repair(doc, stored, request.on_damage, &Repair { shape, config, writer, snapshot_text, around })
+        });
+        notices.extend(repaired.transpose()?.unwrap_or_default());
+        folded.notices.splice(0..0, notices);
+        match (writer, text.filter(|_| folded.salvaged)) {
+            (Some(writer), Some(text)) => writer.keep_damaged(text, around),
+            (Some(_) | None, _) => Ok(()),
+        }
     }
-    phases.done("folded");
-    // The rows hold all that is still needed; what they were made from is larger than what is written now.
-    drop(prior);
-    drop((prior_text, events_text));
-    let texts = || Texts::new(&folded, shape, config.status_max_rows);
-    let generation = stored.generation() + 1;
-    let texts = match writer {
-        None => texts()?,
-        Some(writer) => writer.write(&FoldResult { folded: &folded, generation, shape, around }, texts)?,
-    };
-    phases.done("artifacts made");
-    Ok(Reduced { folded, texts })
+
+    /// Makes summary and status, and writes everything unless this is a dry run.
+    fn write(&self, folded: Folded, generation: i64, config: &Config) -> Result<Reduced, FatalError> {
+        let Self { shape, around, writer, .. } = *self;
+        let texts = || Texts::new(&folded, shape, config.status_max_rows);
+        let texts = match writer {
+            None => texts()?,
+            Some(writer) => {
+                let texts = writer.write(&FoldResult { folded: &folded, generation, shape, around }, texts)?;
+                self.phases.done("artifacts written");
+                tracing::info!(generation, snapshot = %writer.snapshot().display(), "artifacts written");
+                texts
+            }
+        };
+        Ok(Reduced { folded, texts })
+    }
+}
+
+/// Logs what a fold came to (`-v`).
+fn log_fold(folded: &Folded) {
+    let (counts, window) = (folded.rows.counts(), &folded.window);
+    tracing::info!(
+        window = window.kind.as_str(),
+        messages = window.messages,
+        observations = folded.events.journal_records,
+        rejected = folded.rejections.len(),
+        ignored = folded.ignored,
+        rows = counts.total,
+        live = counts.live,
+        "folded"
+    );
 }
 
 /// Logs how long each phase of a fold took (`-vv`).
@@ -227,8 +278,9 @@ impl Texts {
 /// # Errors
 /// `UNREADABLE_INPUT`, `INVALID_JSON`.
 pub fn read_config(state: &StateDir, shape: &Shape<'_>) -> Result<Config, FatalError> {
-    match optional(false, &state.config())? {
-        Some(text) => Config::read(&text, shape.declaration()),
+    let path = state.config();
+    match optional(false, &path)? {
+        Some(text) => Config::read(&text, shape.declaration()).map_err(|error| error.in_file(&path)),
         None => Ok(Config::defaults(shape.declaration())),
     }
 }
@@ -239,8 +291,14 @@ pub fn read_config(state: &StateDir, shape: &Shape<'_>) -> Result<Config, FatalE
 /// `UNREADABLE_INPUT`, `INVALID_JSON`.
 pub fn optional(named: bool, path: &Path) -> Result<Option<String>, FatalError> {
     match read_text(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(InputError { kind: InputErrorKind::Absent, .. }) if !named => Ok(None),
+        Ok(text) => {
+            log_read(path, &text);
+            Ok(Some(text))
+        }
+        Err(InputError { kind: InputErrorKind::Absent, .. }) if !named => {
+            tracing::debug!(path = %path.display(), "not there");
+            Ok(None)
+        }
         Err(error) => Err(error.code().of(&error)),
     }
 }
@@ -250,7 +308,23 @@ pub fn optional(named: bool, path: &Path) -> Result<Option<String>, FatalError> 
 /// # Errors
 /// `UNREADABLE_INPUT`, `INVALID_JSON`.
 pub fn read_input(path: &Path) -> Result<String, FatalError> {
-    read_text(path).map_err(|error| error.code().of(&error))
+    let text = read_text(path).map_err(|error| error.code().of(&error))?;
+    log_read(path, &text);
+    Ok(text)
+}
+
+/// The text of the standard input.
+///
+/// # Errors
+/// `UNREADABLE_INPUT`, `INVALID_JSON`.
+pub fn read_stdin() -> Result<String, FatalError> {
+    let text = files::read_stdin().map_err(|error| error.code().of(&error))?;
+    log_read(Path::new("stdin"), &text);
+    Ok(text)
+}
+
+fn log_read(path: &Path, text: &str) {
+    tracing::info!(path = %path.display(), bytes = text.len(), "read");
 }
 
 /// Parses a snapshot.
@@ -262,7 +336,43 @@ pub fn parse_snapshot<'a>(path: &Path, text: &'a str) -> Result<SnapshotDoc<'a>,
 }
 
 fn invalid_json(path: &Path, error: &ReadError) -> FatalError {
-    Fatal::InvalidJson.with(format!("{}: {error}", path.display()))
+    Fatal::InvalidJson.with(error.to_string()).in_file(path)
+}
+
+/// The files of a fold, which itself knows none: its errors are told with the one that they are about.
+struct Files<'f> {
+    prior: &'f Path,
+    export: Option<&'f Path>,
+    baseline: &'f Path,
+}
+
+impl Files<'_> {
+    fn name(&self, error: FatalError) -> FatalError {
+        const PRIOR: [Fatal; 3] = [Fatal::CheckpointLedgerMismatch, Fatal::CorruptCheckpoint, Fatal::MissingCheckpoint];
+        const EXPORT: [Fatal; 5] = [
+            Fatal::UnsupportedExportSchema,
+            Fatal::ExportLedgerMismatch,
+            Fatal::UnsupportedExportFormat,
+            Fatal::UnsupportedWindowKind,
+            Fatal::UnsupportedExportShape,
+        ];
+        const BASELINE: [Fatal; 3] =
+            [Fatal::UnsupportedBaselineSchema, Fatal::BaselineLedgerMismatch, Fatal::InvalidBaseline];
+        let is_one_of = |codes: &[Fatal]| codes.iter().any(|code| code.code() == error.code);
+        let path = if is_one_of(&PRIOR) {
+            Some(self.prior)
+        } else if is_one_of(&EXPORT) {
+            self.export
+        } else if is_one_of(&BASELINE) {
+            Some(self.baseline)
+        } else {
+            None
+        };
+        match path {
+            Some(path) => error.in_file(path),
+            None => error,
+        }
+    }
 }
 
 /// The time of the command: as typed, else the clock's.

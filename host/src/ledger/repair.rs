@@ -18,32 +18,51 @@ use super::reduce::{Surroundings, optional};
 use super::rowmarks;
 use super::shape::Shape;
 use super::snapshot_doc::SnapshotDoc;
-use super::state::{STATUS, SUMMARY, fold_file_of};
+use super::state::{STATUS, SUMMARY, fold_files_of};
 use super::writer::Writer;
 
 /// The fold file beside the prior snapshot, compared with what lies beside it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct StoredFold {
     path: PathBuf,
+    is_there: bool,
     file: Option<FoldFile>,
     /// Names whose digests do not match, or that are gone.
     torn: Vec<String>,
     notices: Vec<String>,
-    snapshot_digest: Option<String>,
+}
+
+fn digest(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
 }
 
 impl StoredFold {
-    /// Reads and compares. A tree that the reference made has no fold file, and nothing to compare.
+    /// Reads and compares. A tree that the reference made has no fold file, and nothing to compare. Of two fold files
+    /// the one that knows this snapshot counts.
     #[must_use]
     pub fn read(snapshot: &Path, ledger: &str, snapshot_text: Option<&str>) -> Self {
-        let path = fold_file_of(snapshot);
-        let mut stored = Self { path, file: None, torn: Vec::new(), notices: Vec::new(), snapshot_digest: None };
+        let mut first: Option<Self> = None;
+        for path in fold_files_of(snapshot) {
+            let stored = Self::read_one(path, snapshot, ledger, snapshot_text);
+            if stored.knows(snapshot) {
+                return stored;
+            }
+            if first.as_ref().is_none_or(|first| !first.is_there && stored.is_there) {
+                first = Some(stored);
+            }
+        }
+        first.unwrap_or_default()
+    }
+
+    fn read_one(path: PathBuf, snapshot: &Path, ledger: &str, snapshot_text: Option<&str>) -> Self {
+        let mut stored = Self { path, ..Self::default() };
         let name = stored.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let text = match optional(false, &stored.path) {
             Ok(None) => return stored,
             Ok(Some(text)) => FoldFile::read(&text, ledger),
             Err(error) => Err(error.detail),
         };
+        stored.is_there = true;
         match text {
             Ok(file) => {
                 stored.compare(&file, snapshot, snapshot_text);
@@ -66,17 +85,22 @@ impl StoredFold {
         stored
     }
 
+    /// Whether it lists this snapshot with the digest that it has.
+    fn knows(&self, snapshot: &Path) -> bool {
+        let name = snapshot.file_name().unwrap_or_default().to_string_lossy();
+        self.file.as_ref().is_some_and(|file| file.digest(&name).is_some())
+            && !self.torn.iter().any(|torn| *torn == name)
+    }
+
     fn compare(&mut self, file: &FoldFile, snapshot: &Path, snapshot_text: Option<&str>) {
         let folder = self.path.parent().unwrap_or(Path::new("")).to_owned();
         for (name, expected) in &file.artifacts {
             let path = folder.join(name);
             let found = match snapshot_text {
-                Some(text) if path == snapshot => {
-                    let digest = hex(&Sha256::digest(text.as_bytes()));
-                    self.snapshot_digest = Some(digest.clone());
-                    Some(digest)
-                }
-                Some(_) | None => std::fs::read(&path).ok().map(|bytes| hex(&Sha256::digest(&bytes))),
+                Some(text) if path == snapshot => Some(digest(text.as_bytes())),
+                // A fold file may come from anywhere: only a plain file is read because it says so.
+                Some(_) | None if path.is_file() => std::fs::read(&path).ok().map(|bytes| digest(&bytes)),
+                Some(_) | None => None,
             };
             if found.as_ref() != Some(expected) {
                 self.torn.push(name.clone());
@@ -141,7 +165,7 @@ pub struct Repair<'r, 'k> {
     pub around: &'r Surroundings<'r>,
 }
 
-/// Makes summary, status and fold file again from the snapshot. Returns the warning that says so.
+/// Makes summary, status and fold file again from the snapshot. Returns the warnings that say so.
 ///
 /// # Errors
 /// `CORRUPT_CHECKPOINT` when the snapshot is no truth either and is not to be salvaged; `WRITE_FAILED`.
@@ -150,16 +174,32 @@ pub fn repair(
     stored: &StoredFold,
     on_damage: OnDamage,
     with: &Repair<'_, '_>,
-) -> Result<Option<String>, FatalError> {
-    let names = stored.torn().join(", ");
-    let Some(writer) = with.writer.filter(|writer| writer.owns(stored.path())) else {
-        return Ok(Some(format!("artifacts_torn: {names} of the last fold; the next fold that writes repairs them")));
+) -> Result<Vec<String>, FatalError> {
+    let (outside, own): (Vec<&str>, Vec<&str>) =
+        stored.torn().iter().map(String::as_str).partition(|name| Path::new(name).is_absolute());
+    let mut notices = Vec::new();
+    if !outside.is_empty() {
+        let names = outside.join(", ");
+        notices.push(format!("artifacts_torn: {names} of an earlier fold; left alone, they lie outside of the ledger"));
+    }
+    if own.is_empty() {
+        return Ok(notices);
+    }
+    let names = own.join(", ");
+    let Some(writer) = with.writer else {
+        notices.push(format!("artifacts_torn: {names} of the last fold; the next fold that writes repairs them"));
+        return Ok(notices);
     };
+    if !writer.owns(stored.path()) {
+        let folder = stored.path().parent().unwrap_or(stored.path()).display();
+        notices.push(format!("artifacts_torn: {names} in {folder}; left alone, this fold only reads there"));
+        return Ok(notices);
+    }
     let rebuilt = match (Rebuilt::new(doc, with.shape, with.config, None), on_damage) {
         (Ok(rebuilt), _) => rebuilt,
         (Err(error), OnDamage::Refuse) => return Err(error),
         // The fold itself tells what it drops.
-        (Err(_), OnDamage::Salvage) => return Ok(None),
+        (Err(_), OnDamage::Salvage) => return Ok(notices),
     };
     let (summary, status) = rebuilt.texts(with.shape, with.config)?;
     let notice = format!("artifacts_repaired: {names}");
@@ -181,13 +221,6 @@ pub fn repair(
         row_marks: row_marks.iter().map(|(key, mark)| (key.as_str(), *mark)).collect(),
     };
     writer.repair(&[(SUMMARY, &summary), (STATUS, &status)], stored, &fold, with)?;
-    Ok(Some(notice))
-}
-
-impl StoredFold {
-    /// Digest of the prior snapshot, where the fold file lists it.
-    #[must_use]
-    pub fn snapshot_digest(&self) -> Option<&str> {
-        self.snapshot_digest.as_deref()
-    }
+    notices.push(notice);
+    Ok(notices)
 }

@@ -10,12 +10,16 @@ use smallvec::smallvec;
 
 use super::admit::parse_answer;
 use super::kind::{Batch, BatchCustom, KindFailure};
+use super::merge::difference;
 use super::printed::Printed;
 use super::record::{Confidence, Identity, ObservationId, Record, Source};
 use super::shape::Shape;
 use super::shown::{Origin, Shown};
 use super::snapshot_doc::{EntryDoc, RowDoc};
 use super::values::{entity_value, shown, typed_value};
+
+/// Entries of one observation that are compared with each other: more than any kind has fields, few enough to do so.
+const VOTERS: usize = 16;
 
 /// What is wrong with a stored snapshot, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +62,9 @@ impl Damage {
         Self::Part { path: path.to_owned(), what }
     }
 
-    fn entry(key: &str, field: &str, what: impl Into<String>) -> Self {
+    /// Damage to a history entry or a field.
+    #[must_use]
+    pub fn entry(key: &str, field: &str, what: impl Into<String>) -> Self {
         Self::Entry { key: key.to_owned(), field: field.to_owned(), what: what.into() }
     }
 
@@ -122,7 +128,8 @@ pub fn check_rows(docs: &[RowDoc<'_>], first: usize, shape: &Shape<'_>) -> Resul
     judge_customs(&mut candidates, &mut rows, shape)?;
     let mut candidates = candidates.into_iter().peekable();
     for (index, doc) in docs.iter().enumerate() {
-        let own = std::iter::from_fn(|| candidates.next_if(|candidate| candidate.row == index)).collect();
+        let mut own = std::iter::from_fn(|| candidates.next_if(|candidate| candidate.row == index)).collect();
+        rows[index].drop_impostors(&mut own, shape);
         rows[index].settle(doc, own, shape);
     }
     Ok(rows)
@@ -322,6 +329,34 @@ impl CheckedRow {
                 *key = format!("rows[{index}]");
             }
         }
+    }
+
+    /// Entries of one observation that disagree about its time, its actor or the value of one field: those that most of
+    /// them contradict are damage, of as many the later ones. The fold would keep one and lose the rest (N14).
+    fn drop_impostors(&mut self, candidates: &mut Vec<Candidate<'_>>, shape: &Shape<'_>) {
+        let mut by_id: Vec<usize> = (0..candidates.len()).collect();
+        by_id.sort_by_key(|index| candidates[*index].record.id);
+        let mut bad = Vec::new();
+        for copies in by_id.chunk_by(|left, right| candidates[*left].record.id == candidates[*right].record.id) {
+            let clash = |left: usize, right: usize| difference(&candidates[left].record, &candidates[right].record);
+            let voters = || copies.iter().take(VOTERS).copied();
+            let against = |index: usize| voters().filter(|other| clash(index, *other).is_some()).count();
+            let Some(trusted) = voters().min_by_key(|index| against(*index)) else { continue };
+            bad.extend(copies.iter().filter_map(|index| Some((*index, trusted, clash(*index, trusted)?))));
+        }
+        bad.sort_unstable();
+        for (index, trusted, what) in &bad {
+            let name = |index: usize| shape.field_name(usize::from(candidates[index].field));
+            let (id, place) = (candidates[*index].record.id, candidates[*index].place);
+            let what = format!("history[{place}]: {id} has another {what} in the history of {}", name(*trusted));
+            self.damage.push(Damage::entry(&candidates[*index].record.identity.key, name(*index), what));
+        }
+        let mut bad = bad.iter().map(|(index, _, _)| *index).peekable();
+        let mut index = 0;
+        candidates.retain(|_| {
+            index += 1;
+            bad.next_if_eq(&(index - 1)).is_none()
+        });
     }
 
     /// What remains once each entry was looked at by itself: order, `applied`, and the row's own fields.

@@ -10,10 +10,10 @@ use plugin_api::Value;
 use plugin_api::json::{self, BorrowedText, ReadError, Syntax};
 use rayon::prelude::*;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::outer::Outer;
+use super::overflow::{self, Unread};
 
 /// Level of the deepest object that is read outside of rows: `checkpoint.events`.
 const DEEPEST: usize = 2;
@@ -72,9 +72,12 @@ impl<'a> SnapshotDoc<'a> {
     /// Reads the text of a snapshot.
     ///
     /// # Errors
-    /// [`ReadError`] when it is not JSON or an object repeats a key.
+    /// [`ReadError`] when it is not JSON, an object repeats a key, or a float overflows.
     pub fn read(text: &'a str) -> Result<Self, ReadError> {
         let root = Outer::read(text, DEEPEST)?;
+        let is_rows = |path: &str| path == "rows"; // Read below.
+        let unread = root.lists().into_iter().filter(|(path, _)| !is_rows(path));
+        unread.flat_map(|(_, items)| items.raw()).try_for_each(|raw| overflow::check(raw.get()))?;
         let rows = match root.get("rows") {
             Some(Outer::List(rows)) => Some(rows.raw().par_iter().map(|raw| read_row(raw)).collect::<Result<_, _>>()?),
             Some(Outer::Object(_) | Outer::Scalar(_) | Outer::Deep) | None => None,
@@ -103,26 +106,26 @@ struct RowWire<'a> {
     #[serde(borrow)]
     key: BorrowedText<'a>,
     #[serde(rename = "ledger")]
-    _ledger: IgnoredAny,
+    _ledger: Unread,
     #[serde(borrow)]
     entity: &'a RawValue,
     historical: bool,
     #[serde(borrow)]
     fields: json::Entries<'a, &'a RawValue>,
     #[serde(rename = "provenance")]
-    _provenance: IgnoredAny,
+    _provenance: Unread,
     #[serde(borrow)]
     history: json::Entries<'a, Vec<EntryWire<'a>>>,
     #[serde(rename = "missing_fields")]
-    _missing_fields: IgnoredAny,
+    _missing_fields: Unread,
     #[serde(rename = "last_observed_at")]
-    _last_observed_at: IgnoredAny,
+    _last_observed_at: Unread,
     #[serde(rename = "contributions")]
-    _contributions: IgnoredAny,
+    _contributions: Unread,
     #[serde(rename = "diagnostics")]
-    _diagnostics: IgnoredAny,
+    _diagnostics: Unread,
     #[serde(rename = "stale")]
-    _stale: IgnoredAny,
+    _stale: Unread,
 }
 
 #[derive(Deserialize)]
@@ -146,7 +149,7 @@ struct EntryWire<'a> {
     message_id: Option<BorrowedText<'a>>,
     applied: bool,
     #[serde(rename = "reason")]
-    _reason: IgnoredAny,
+    _reason: Unread,
 }
 
 impl<'a> RowWire<'a> {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::fatal::FatalError;
 use crate::env;
 use crate::reasons::Fatal;
+use crate::store::lock::FOLD_LOCK;
 
 /// The snapshot's file name.
 pub const SNAPSHOT: &str = "snapshot.json";
@@ -75,6 +76,12 @@ impl StateDir {
         self.ledger(name).join("spool")
     }
 
+    /// The lock of one ledger's folder.
+    #[must_use]
+    pub fn lock(&self, name: &str) -> PathBuf {
+        self.ledger(name).join(FOLD_LOCK)
+    }
+
     /// The folder of the artifacts of one ledger.
     #[must_use]
     pub fn snapshots(&self, name: &str) -> PathBuf {
@@ -88,17 +95,23 @@ impl StateDir {
     }
 }
 
-/// The fold file that belongs to a snapshot (DECISIONS 6.6): `<snapshot>.fold.json` when the snapshot was sent
-/// elsewhere, `fold.json` beside it otherwise.
+/// The fold file of a snapshot that is sent elsewhere: `<snapshot>.fold.json` (DECISIONS 6.6).
 #[must_use]
-pub fn fold_file_of(snapshot: &Path) -> PathBuf {
+pub fn fold_file_elsewhere(snapshot: &Path) -> PathBuf {
     let mut named = snapshot.as_os_str().to_owned();
     named.push(".");
     named.push(FOLD);
-    let named = PathBuf::from(named);
-    if named.exists() || snapshot.file_name().is_none_or(|name| name != SNAPSHOT) {
-        named
+    PathBuf::from(named)
+}
+
+/// Where the fold file of a snapshot may lie: `fold.json` beside one that is called `snapshot.json`, or the one that a
+/// fold leaves beside a snapshot elsewhere. Both may be there, when one state directory was the output of another.
+#[must_use]
+pub fn fold_files_of(snapshot: &Path) -> Vec<PathBuf> {
+    let elsewhere = fold_file_elsewhere(snapshot);
+    if snapshot.file_name().is_some_and(|name| name == SNAPSHOT) {
+        vec![snapshot.with_file_name(FOLD), elsewhere]
     } else {
-        snapshot.with_file_name(FOLD)
+        vec![elsewhere]
     }
 }

@@ -12,7 +12,7 @@ use plugin_api::Value;
 use plugin_api::json::ReadError;
 use rayon::Scope;
 
-use super::export::{DEEPEST, LIST_KEYS};
+use super::export::{DEEPEST, LIST_KEYS, check_unread, read_outer};
 use super::kind::KindFailure;
 use super::message::{Judgement, Rules, judge_values};
 use super::outer::{Outer, Sink};
@@ -61,8 +61,11 @@ pub fn read<'a>(
     };
     let streamed = rayon::scope(|scope| Outer::stream(text, DEEPEST, &mut Chunks { scope, judging: &judging }));
     match streamed {
-        Some(outer) => Ok(ExportDoc { outer, judged: judging.judged.into_inner().unwrap_or_default() }),
-        None => Ok(ExportDoc { outer: Outer::read(text, DEEPEST)?, judged: Vec::new() }),
+        Some(outer) => {
+            check_unread(&outer)?;
+            Ok(ExportDoc { outer, judged: judging.judged.into_inner().unwrap_or_default() })
+        }
+        None => Ok(ExportDoc { outer: read_outer(text)?, judged: Vec::new() }),
     }
 }
 

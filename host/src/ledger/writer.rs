@@ -1,6 +1,6 @@
 //! Where a fold writes, under which locks, and in which order: snapshot, summary, status, then `fold.json` (D7).
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::sync_channel;
 use std::thread::ScopedJoinHandle;
 
@@ -15,7 +15,7 @@ use super::reduce::{Outputs, Request, Surroundings, Texts, Wanted};
 use super::repair::{Repair, StoredFold};
 use super::shape::Shape;
 use super::snapshot::SnapshotText;
-use super::state::{FOLD, STATUS, SUMMARY};
+use super::state::{FOLD, STATUS, SUMMARY, fold_file_elsewhere};
 use crate::store::lock::PATIENCE;
 use crate::store::{FoldLock, Guard, Guarded, Mode, OutputLock, Staged, Staging, commit_all, create_exclusive, temps};
 
@@ -59,9 +59,12 @@ impl Targets {
             snapshot: check(&snapshot_path)?,
             summary: wanted(summary, SUMMARY)?,
             status: wanted(status, STATUS)?,
+            // The default place by another name is the default place: a second fold file there would contradict the first.
             fold: match snapshot {
-                None => check(&default(FOLD))?,
-                Some(out) => check(&with_suffix(out))?,
+                Some(out) if check(out)?.path() != check(&request.state.snapshot(ledger))?.path() => {
+                    check(&fold_file_elsewhere(out))?
+                }
+                Some(_) | None => check(&default(FOLD))?,
             },
             elsewhere: Vec::new(),
             folder,
@@ -76,13 +79,6 @@ impl Targets {
         self.elsewhere = outputs.into_iter().flatten().filter(inside).cloned().collect();
         self
     }
-}
-
-fn with_suffix(out: &Path) -> PathBuf {
-    let mut name = out.as_os_str().to_owned();
-    name.push(".");
-    name.push(FOLD);
-    PathBuf::from(name)
 }
 
 /// The right to write a ledger's artifacts: judged paths and held locks.
@@ -117,6 +113,12 @@ impl Writer {
         Ok(Self { targets, lock, _outputs: outputs, swept })
     }
 
+    /// Where the snapshot goes.
+    #[must_use]
+    pub fn snapshot(&self) -> &Path {
+        self.targets.snapshot.path()
+    }
+
     /// What the sweep of stale temporary files says.
     #[must_use]
     pub fn swept(&self) -> &[String] {
@@ -130,15 +132,15 @@ impl Writer {
         fold_file == own || std::fs::canonicalize(fold_file).is_ok_and(|found| found == own)
     }
 
-    /// Copies a damaged snapshot before it is replaced, under a name that tells its content.
+    /// Copies a damaged prior snapshot before it is replaced, under a name that tells its content. The copy lies beside
+    /// the snapshot that is written: where the damaged one was read from may be somebody else's folder.
     ///
     /// # Errors
     /// `WRITE_FAILED`, or the guard's refusal of the place.
-    pub fn keep_damaged(&self, path: &Path, text: &str, around: &Surroundings<'_>) -> Result<(), FatalError> {
+    pub fn keep_damaged(&self, text: &str, around: &Surroundings<'_>) -> Result<(), FatalError> {
         let digest = hex(&Sha256::digest(text.as_bytes()));
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".corrupt-{}", &digest[..12]));
-        let copy = Guard::from_env().check(PathBuf::from(name)).map_err(|error| error.code().of(&error))?;
+        let copy = self.targets.snapshot.with_suffix(&format!(".corrupt-{}", &digest[..12]));
+        let copy = copy.map_err(|error| error.code().of(&error))?;
         create_exclusive(around.disk, &copy, Mode::Default, text.as_bytes())
             .map_err(|error| error.code().of(&error))?;
         Ok(())
@@ -190,7 +192,7 @@ impl Writer {
     ) -> Result<(), FatalError> {
         let refused = |error: crate::store::GuardError| error.code().of(&error);
         let mut artifacts =
-            vec![(super::state::SNAPSHOT.to_owned(), stored.snapshot_digest().unwrap_or_default().to_owned())];
+            vec![(super::state::SNAPSHOT.to_owned(), hex(&Sha256::digest(with.snapshot_text.as_bytes())))];
         let mut staged = Vec::new();
         for (name, text) in texts {
             let listed = stored.file().is_none_or(|file| file.digest(name).is_some());

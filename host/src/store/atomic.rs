@@ -52,6 +52,10 @@ impl Staging {
         if let Some(folder) = target.folder() {
             files::create_folders(disk, &folder)?;
         }
+        if target.path().is_dir() {
+            // The rename would say so too, but of several files the earlier ones would be replaced by then.
+            return Err(WriteError::at(Step::PutInPlace, target.path())(io::ErrorKind::IsADirectory.into()));
+        }
         let created = Temporary::create(disk, target.path(), mode);
         let (temporary, file) = created.map_err(WriteError::at(Step::CreateTemporary, target.path()))?;
         Ok(Self {

@@ -1,7 +1,7 @@
 //! Whole input files, and folders for outputs.
 
 use std::fs::Metadata;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -71,6 +71,22 @@ impl InputError {
 /// [`InputError`] when it cannot be read or is not UTF-8.
 pub fn read_text(path: &Path) -> Result<String, InputError> {
     let bytes = std::fs::read(path).map_err(|error| InputError::from_io(path, error))?;
+    utf8(path, bytes)
+}
+
+/// The text of the whole standard input.
+///
+/// # Errors
+/// [`InputError`] when it cannot be read or is not UTF-8.
+pub fn read_stdin() -> Result<String, InputError> {
+    let name = Path::new("stdin");
+    let mut bytes = Vec::new();
+    let read = io::stdin().lock().read_to_end(&mut bytes);
+    read.map_err(|error| InputError { path: name.to_owned(), kind: InputErrorKind::Refused(error) })?;
+    utf8(name, bytes)
+}
+
+fn utf8(path: &Path, bytes: Vec<u8>) -> Result<String, InputError> {
     String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
         InputError { path: path.to_owned(), kind: InputErrorKind::NotUtf8 { offset } }

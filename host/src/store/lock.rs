@@ -30,7 +30,7 @@ const REFERENCE_AGE_MICROS: i64 = 120 * 1_000_000;
 const NOTE_LENGTH: u64 = 100;
 
 /// The lock's file in a ledger's folder.
-const FOLD_LOCK: &str = ".fold.lock";
+pub const FOLD_LOCK: &str = ".fold.lock";
 /// The file by which the reference reducer locks the same folder.
 const REFERENCE_LOCK: &str = ".reduce.lock";
 /// Added to the name of an output that lies elsewhere.

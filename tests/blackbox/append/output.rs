@@ -205,6 +205,20 @@ fn evidence_confidence_and_note_have_their_defaults() {
 }
 
 #[test]
+fn a_dash_reads_the_observation_from_stdin() {
+    let world = World::new();
+    let text = r#"{"actor":"po-1:w","observed_at":"2026-09-17T19:00:00Z","evidence":"gh issue view 7",
+        "entity":{"repo":"o/r","issue":7},"fields":{"eat_hours":4}}"#;
+    let append = || world.debt().command("append", ["--observation-file", "-"]);
+    let out = append().stdin(text).run().succeeds();
+    assert_eq!(out.stdout(), format!("{LINE}\n"));
+    for broken in ["", "{", "{} {}"] {
+        let out = append().stdin(broken).run().refused("INVALID_JSON");
+        assert!(out.stderr().contains("stdin"), "{out}");
+    }
+}
+
+#[test]
 fn a_line_of_4096_bytes_is_printed_and_one_of_4097_is_refused() {
     let world = World::new();
     let padding = 4096 - LINE.len() + "gh issue view 7".len();

@@ -132,6 +132,33 @@ fn a_byte_order_mark_text_behind_the_value_and_numbers_that_are_none_are_refused
 }
 
 #[test]
+fn a_number_too_large_for_a_float_is_refused_outside_of_messages() {
+    let good = Export::full().with(Observation::issue(1).field("eat_hours", 1)).text();
+    for member in [
+        r#""x":1e400"#,
+        r#""x":{"y":-1e400}"#,
+        r#""x":[0,{"y":1e400}]"#,
+        r#""x":{"a":{"b":{"c":{"d":[1e400]}}}}"#,
+        r#""items":[1e400]"#,
+        r#""data":{"messages":[1e400]}"#,
+        r#""x":"\ud800","y":1e400"#,
+    ] {
+        let out = refused_and_untouched(&Export::raw(good.replacen('{', &format!("{{{member},"), 1)), "INVALID_JSON");
+        assert!(out.stderr().contains("export.json") && out.stderr().contains("1e400"), "{out}");
+    }
+}
+
+#[test]
+fn a_number_too_large_for_a_float_inside_a_message_rejects_that_message() {
+    let world = World::new();
+    let good = Observation::issue(1).field("eat_hours", 1);
+    let export = Export::full().with(&good).with_raw(r#"{"content":"[OBS] {}","x":1e400}"#).with_raw("1e400");
+    world.debt().fold(&export).succeeds();
+    assert_eq!(world.debt().keys(), ["o/r#1"]);
+    assert_eq!(world.debt().rejections().len(), 2);
+}
+
+#[test]
 fn a_refusal_names_the_file() {
     let out = refused_and_untouched(&Export::raw("{"), "INVALID_JSON");
     assert!(out.stderr().contains("export.json"), "{out}");

@@ -95,6 +95,13 @@ fn an_unreadable_baseline_is_refused() {
 }
 
 #[test]
+fn a_baseline_that_is_not_json_is_named_by_its_path() {
+    let world = World::new();
+    let out = fold(&world, "{").refused("INVALID_JSON");
+    assert!(out.stderr().contains(&world.path("state/issue-debt/baseline.json")), "{out}");
+}
+
+#[test]
 fn a_baseline_named_by_flag_is_read_and_must_exist() {
     let world = World::new();
     let mut baseline = header();
@@ -117,4 +124,22 @@ fn the_journal_beats_an_older_baseline_and_not_a_newer_one() {
         world.debt().fold(&Export::full().with(Observation::issue(1).field("eat_hours", 5).at(time))).succeeds();
         assert_eq!(world.debt().row("o/r#1")["fields"]["eat_hours"], json!(expected), "{time}");
     }
+}
+
+#[test]
+fn a_baseline_row_that_clashes_with_the_checkpoint_is_rejected_and_what_was_folded_stays() {
+    let world = World::new();
+    let seen = |hours: u64, time: &str| {
+        json!({"entity": {"repo": "o/r", "issue": 1}, "observed_at": time,
+        "fields": {"eat_hours": hours}})
+    };
+    let mut baseline = header();
+    baseline["rows"] = json!([seen(1, "2026-09-02T00:00:00Z"), seen(2, "2026-09-03T00:00:00Z")]);
+    fold(&world, &baseline.to_string()).succeeds();
+    let mut snapshot = world.debt().snapshot();
+    snapshot["rows"][0]["history"]["eat_hours"][0]["value"] = json!(7.0);
+    world.write("state/issue-debt/snapshots/snapshot.json", snapshot.to_string());
+    fold(&world, &baseline.to_string()).succeeds();
+    assert_eq!(world.debt().rejections(), [("baseline".to_owned(), "observation_id_mismatch".to_owned())]);
+    assert_eq!(world.debt().row("o/r#1")["history"]["eat_hours"][0]["value"], 7.0);
 }

@@ -59,6 +59,8 @@ fn the_skew_may_be_fractional_or_null() {
     }
     accepted(r#"{"max_clock_skew_minutes":null}"#);
     accepted(r#"{"max_clock_skew_minutes":0.5}"#);
+    accepted(r#"{"max_clock_skew_minutes":1e300}"#);
+    accepted(r#"{"max_clock_skew_minutes":9223372036854775807}"#);
 }
 
 #[test]
@@ -77,6 +79,13 @@ fn a_configuration_that_is_not_json_is_refused() {
     for text in ["", "{", r#"{"status_max_rows":NaN}"#, r#"{"a":1,"a":2}"#] {
         fold(&World::new(), text).refused("INVALID_JSON");
     }
+}
+
+#[test]
+fn a_configuration_that_is_not_json_is_named_by_its_path() {
+    let world = World::new();
+    let out = fold(&world, "{").refused("INVALID_JSON");
+    assert!(out.stderr().contains(&world.path("state/config.json")), "{out}");
 }
 
 #[test]

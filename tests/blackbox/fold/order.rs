@@ -182,3 +182,27 @@ fn a_refused_fold_leaves_everything_as_it_was() {
     world.debt().fold(&Export::tail()).refused("MISSING_CHECKPOINT");
     assert_eq!(world.stored(), before);
 }
+
+#[test]
+fn a_refusal_names_the_file_that_it_is_about() {
+    #[track_caller]
+    fn check(file: &str, text: &str, export: &Export, code: &str) {
+        let world = World::new();
+        if !text.is_empty() {
+            world.write(file, text);
+        }
+        let out = world.debt().fold(export).refused(code);
+        assert!(out.stderr().contains(&world.path(file)), "{out}");
+    }
+    let (snapshot, baseline) = ("state/issue-debt/snapshots/snapshot.json", "state/issue-debt/baseline.json");
+    check(snapshot, "{}", &Export::full(), "CORRUPT_CHECKPOINT");
+    check(snapshot, r#"{"ledger":"gpu-reservation"}"#, &Export::full(), "CHECKPOINT_LEDGER_MISMATCH");
+    check(snapshot, "", &Export::tail(), "MISSING_CHECKPOINT");
+    check(baseline, "{}", &Export::full(), "UNSUPPORTED_BASELINE_SCHEMA");
+    check(baseline, "5", &Export::full(), "INVALID_BASELINE");
+    check("export.json", "", &Export::raw("5"), "UNSUPPORTED_EXPORT_SHAPE");
+    check("export.json", "", &Export::raw(r#"{"schema":"x"}"#), "UNSUPPORTED_EXPORT_SCHEMA");
+    check("export.json", "", &Export::raw(r#"{"ledger":"x"}"#), "EXPORT_LEDGER_MISMATCH");
+    check("export.json", "", &Export::raw(r#"{"format":"x"}"#), "UNSUPPORTED_EXPORT_FORMAT");
+    check("export.json", "", &Export::raw(r#"{"window":{"kind":"x"}}"#), "UNSUPPORTED_WINDOW_KIND");
+}

@@ -178,3 +178,117 @@ fn the_row_of_a_snapshot_has_its_keys_in_order() {
         json!(["closeability", "dependencies", "followup", "remaining_atomic_prs", "state_class"])
     );
 }
+
+#[test]
+fn the_default_place_by_another_name_is_the_default_place() {
+    let world = World::new();
+    world.debt().fold(&export()).succeeds();
+    let state = world.state();
+    std::os::unix::fs::symlink(&state, world.path("link")).unwrap();
+    for spelled in [
+        world.debt().path("snapshots/snapshot.json"),
+        world.path("link/issue-debt/snapshots/snapshot.json"),
+        "../state/issue-debt/spool/../snapshots/snapshot.json".to_owned(),
+    ] {
+        world.debt().fold_with(&export(), ["--out", &spelled]).succeeds();
+        world.debt().run("verify", [""; 0]).succeeds();
+    }
+    let out = world.debt().fold(&export()).succeeds();
+    assert_eq!(out.warnings(), [""; 0]);
+    assert_eq!(world.debt().fold_json()["generation"], 5);
+    let names: Vec<_> = tree(world.debt().path("snapshots")).into_keys().collect();
+    assert_eq!(names, ["fold.json", "snapshot.json", "status.md", "summary.json"]);
+}
+
+#[test]
+fn a_snapshot_that_another_state_directory_wrote_here_is_followed_up() {
+    let world = World::new();
+    world.debt().fold(&export()).succeeds();
+    let other = world.path("other");
+    let file = world.write("e.json", export().text());
+    let out = ["--out", &world.debt().path("snapshots/snapshot.json")];
+    let fold =
+        ["run", "issue-debt", "reduce", "--events", &file, "--now", "2026-10-01T00:00:00Z", "--state-dir", &other];
+    world.command(fold).args(out).run().succeeds();
+    for generation in [2, 3] {
+        let out = world.debt().fold(&export()).succeeds();
+        assert_eq!(out.warnings(), [""; 0]);
+        assert_eq!(world.debt().fold_json()["generation"], generation);
+    }
+    world.debt().run("verify", [""; 0]).succeeds();
+}
+
+#[test]
+fn an_artifact_elsewhere_that_was_changed_is_told_and_left_alone() {
+    let world = World::new();
+    world.debt().fold_with(&export(), ["--summary-out", &world.path("o/sum.json")]).succeeds();
+    world.write("o/sum.json", "mine");
+    for flags in [&["--dry-run"][..], &[]] {
+        let out = world.debt().fold_with(&export(), flags).succeeds();
+        assert!(out.warning("artifacts_torn").is_some_and(|warning| warning.contains("o/sum.json")), "{out}");
+        assert_eq!(out.warning("artifacts_repaired"), None, "{out}");
+        assert_eq!(world.read("o/sum.json"), "mine");
+    }
+}
+
+#[test]
+fn two_files_of_one_fold_are_never_one() {
+    #[track_caller]
+    fn check(flags: &[&str]) {
+        let world = World::new();
+        world.debt().run("init", ["--apply"]).succeeds();
+        world.debt().fold(&export()).succeeds();
+        std::os::unix::fs::symlink(world.state(), world.path("link")).unwrap();
+        let before = tree(world.path(""));
+        let flags = flags.iter().map(|flag| flag.replace("WORLD", &world.path("")));
+        let out = world.debt().fold_with(&export(), flags).misused();
+        assert!(out.stderr().contains("one file"), "{out}");
+        assert_eq!(tree(world.path("")), before);
+    }
+    check(&["--out", "WORLD/x", "--summary-out", "WORLD/x"]);
+    check(&["--out", "WORLD/x", "--status-out", "WORLD/home/../x"]);
+    check(&["--summary-out", "WORLD/x", "--status-out", "../x"]);
+    check(&["--out", "WORLD/x", "--status-out", "WORLD/x.fold.json"]);
+    check(&["--summary-out", "WORLD/state/issue-debt/snapshots/snapshot.json"]);
+    check(&["--status-out", "WORLD/link/issue-debt/snapshots/fold.json"]);
+    check(&["--status-out", "WORLD/state/issue-debt/.fold.lock"]);
+    check(&["--summary-out", "WORLD/state/config.json"]);
+    check(&["--summary-out", "WORLD/state/issue-debt/baseline.json"]);
+    check(&["--out", "WORLD/export.json"]);
+}
+
+#[test]
+fn an_output_that_is_switched_off_clashes_with_none() {
+    let world = World::new();
+    let (one, flags) = (world.path("x"), ["--no-summary", "--summary-out"]);
+    world.debt().fold_with(&export(), ["--out", &one].into_iter().chain(flags).chain([one.as_str()])).succeeds();
+    assert!(world.read("x").contains("debt-ledger-snapshot/v1"));
+    world.debt().fold_with(&export(), ["--dry-run", "--out", &one, "--status-out", &one]).succeeds();
+}
+
+#[test]
+fn the_prior_snapshot_may_be_replaced_where_it_lies() {
+    let world = World::new();
+    let one = world.path("x");
+    world.debt().fold_with(&export(), ["--out", &one]).succeeds();
+    let tail = Export::tail().with(Observation::issue(2).field("eat_hours", 1));
+    world.debt().fold_with(&tail, ["--snapshot", &one, "--out", &one]).succeeds();
+    assert_eq!(world.read_json("x")["rows"].as_array().unwrap().len(), 2);
+    assert_eq!(world.read_json("x.fold.json")["generation"], 2);
+}
+
+#[test]
+fn a_folder_in_the_place_of_one_artifact_keeps_all_of_them_as_they_were() {
+    for name in ["snapshot.json", "summary.json", "status.md", "fold.json"] {
+        let world = World::new();
+        world.debt().fold(&export()).succeeds();
+        let place = world.debt().path(&format!("snapshots/{name}"));
+        fs::remove_file(&place).unwrap();
+        world.write(&world.debt().file(&format!("snapshots/{name}/x")), "");
+        let before = world.stored();
+        let out = world.debt().fold(&export());
+        assert_eq!(out.code(), 1, "{out}");
+        assert!(out.stderr().contains(&place), "{out}");
+        assert_eq!(world.stored(), before, "{name}");
+    }
+}

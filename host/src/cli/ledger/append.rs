@@ -16,7 +16,7 @@ use crate::ledger::fatal::FatalError;
 use crate::ledger::message::Rules;
 use crate::ledger::observation::{Defaults, draft};
 use crate::ledger::record::ObservationId;
-use crate::ledger::reduce::{now, read_config, read_input};
+use crate::ledger::reduce::{now, read_config, read_input, read_stdin};
 use crate::ledger::state::StateDir;
 use crate::ledger::{calls, entity_arg, envelope};
 use crate::reasons::Fatal;
@@ -27,14 +27,16 @@ use crate::{clock, env};
 const LONGEST: usize = 4096;
 /// Default of `--actor` when the environment names none.
 const ACTOR: &str = "ai-01";
+/// The file that stands for stdin.
+const STDIN: &str = "-";
 /// Default of `--evidence`.
 const EVIDENCE: &str = "manual append";
 
 /// Runs it.
 pub(super) fn run(context: &Context<'_, '_>, args: &AppendArgs) -> Result<Outcome, CommandError> {
-    let state = StateDir::choose(args.state.state_dir.as_deref())?;
+    let state = StateDir::choose(args.place.state_dir.as_deref())?;
     let output = Output::check(context, args, &state)?;
-    let now = now(args.state.now.as_deref(), &clock::now)?;
+    let now = now(args.clock.now.as_deref(), &clock::now)?;
     let source = Source::read(context, args, now)?;
     let config = read_config(&state, context.shape)?;
     let (id, line) = check(context, &source.document()?, now, &config)?;
@@ -72,7 +74,11 @@ enum Source {
 impl Source {
     fn read(context: &Context<'_, '_>, args: &AppendArgs, now: Timestamp) -> Result<Self, FatalError> {
         if let Some(path) = &args.observation_file {
-            return Ok(Self::File(path.clone(), read_input(path)?));
+            return Ok(if path.as_os_str() == STDIN {
+                Self::File("stdin".into(), read_stdin()?)
+            } else {
+                Self::File(path.clone(), read_input(path)?)
+            });
         }
         let (Some(entity), Some(fields)) = (&args.entity, &args.fields_json) else {
             return Err(Fatal::MissingInput.with("give --observation-file, or --entity with --fields-json"));

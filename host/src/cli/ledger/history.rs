@@ -22,8 +22,8 @@ pub(super) fn run(context: &Context<'_, '_>, args: &HistoryArgs) -> Result<Outco
     let snapshot = Snapshot::require(context, &args.from)?;
     let doc = parse_snapshot(&snapshot.path, &snapshot.text)?;
     // The whole snapshot is judged first: a history out of a damaged file proves nothing.
-    let config = read_config(&StateDir::choose(args.from.state.state_dir.as_deref())?, context.shape)?;
-    Rebuilt::new(&doc, context.shape, &config, None)?;
+    let config = read_config(&StateDir::choose(args.from.place.state_dir.as_deref())?, context.shape)?;
+    Rebuilt::new(&doc, context.shape, &config, None).map_err(|error| error.in_file(&snapshot.path))?;
     let key = row_key(&args.key, context.shape)?;
     let rows = doc.rows.as_deref().unwrap_or_default();
     let row = rows.iter().find(|row| row.key.as_deref() == Ok(key.as_str()));

@@ -23,10 +23,10 @@ use crate::store::{Guard, Guarded, Mode, replace};
 /// Runs it.
 pub(super) fn run(context: &Context<'_, '_>, args: &InitArgs) -> Result<Outcome, CommandError> {
     let ledger = context.shape.ledger();
-    let state = StateDir::choose(args.state.state_dir.as_deref())?;
+    let state = StateDir::choose(args.place.state_dir.as_deref())?;
     let guard = Guard::from_env();
     guard.check(state.root()).map_err(|error| error.code().of(&error))?;
-    let now = now(args.state.now.as_deref(), &clock::now)?;
+    let now = now(args.clock.now.as_deref(), &clock::now)?;
     let config = read_config(&state, context.shape)?;
     let places = Places::new(&state, ledger);
     let root = state.root().display();

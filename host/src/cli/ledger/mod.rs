@@ -3,6 +3,7 @@
 mod append;
 mod history;
 mod init;
+mod outputs;
 mod read;
 mod reduce;
 mod show;
@@ -46,7 +47,9 @@ struct Context<'c, 'k> {
 /// Runs a verb of the ledger `name`.
 pub(super) fn run(name: Option<&str>, args: &[OsString], global: &Global, ui: &Ui) -> Result<Outcome, CommandError> {
     let registry = kinds::registry(global);
-    let Some(name) = name.filter(|name| !name.starts_with('-')) else { return Err(usage(&registry).into()) };
+    let Some(name) = name else {
+        return if args.is_empty() { Err(usage(&registry).into()) } else { help(&registry, ui) };
+    };
     let kind = kinds::open(&registry, name)?;
     let shape = Shape::new(&kind);
     let disk = Disk::from_env().map_err(|error| Fatal::WriteFailed.of(&error))?;
@@ -81,12 +84,35 @@ fn command(kind: &KindDeclaration) -> clap::Command {
         .subcommands(own)
 }
 
-/// `host run` without a name, or with `--help`: what can be run, as far as manifests tell.
+/// `host run --help`: the flags, and which ledgers there are.
+fn help(registry: &Registry, ui: &Ui) -> Result<Outcome, CommandError> {
+    ui.page(&run_command().after_long_help(found(registry)).render_long_help().ansi().to_string())?;
+    Ok(Outcome::OK)
+}
+
+/// `host run` without a name.
 fn usage(registry: &Registry) -> clap::Error {
-    let names: Vec<&str> =
-        registry.entries().iter().flat_map(|entry| &entry.names).map(|served| served.name.as_str()).collect();
-    let found =
-        if names.is_empty() { "no plugin was found".to_owned() } else { format!("found: {}", names.join(", ")) };
-    let message = format!("name a ledger and a verb ({found})\n\nTry: host run <ledger> --help\n");
-    Cli::command().error(clap::error::ErrorKind::MissingRequiredArgument, message)
+    let message = format!("name a ledger and a verb\n\n{}", found(registry));
+    run_command().error(clap::error::ErrorKind::MissingRequiredArgument, message)
+}
+
+/// `run` as a command of its own, its usage still that of the whole.
+fn run_command() -> clap::Command {
+    let mut cli = Cli::command();
+    cli.build();
+    cli.find_subcommand("run").cloned().unwrap_or(cli)
+}
+
+/// Which ledgers can be run, as far as manifests tell, and how to go on.
+fn found(registry: &Registry) -> String {
+    let names = kinds::names(registry);
+    if names.is_empty() {
+        let folders = registry.searched().iter().map(|searched| format!("  {}\n", searched.folder.path.display()));
+        let folders: String = folders.collect();
+        return format!("No ledger was found. Searched, and more with --plugin-dir:\n{folders}");
+    }
+    let names: String = names.iter().map(|name| format!("  {name}\n")).collect();
+    format!(
+        "Ledgers found:\n{names}\nTheir verbs: host run <ledger> --help\nFlags of one: host run <ledger> <verb> --help\n"
+    )
 }

@@ -25,14 +25,14 @@ impl Snapshot {
     pub(super) fn find(context: &Context<'_, '_>, from: &SnapshotArgs) -> Result<Option<Self>, FatalError> {
         let path = match &from.snapshot {
             Some(path) => path.clone(),
-            None => StateDir::choose(from.state.state_dir.as_deref())?.snapshot(context.shape.ledger()),
+            None => StateDir::choose(from.place.state_dir.as_deref())?.snapshot(context.shape.ledger()),
         };
         Ok(optional(from.snapshot.is_some(), &path)?.map(|text| Self { path, text }))
     }
 
     /// The same, for verbs that have nothing to say without one.
     pub(super) fn require(context: &Context<'_, '_>, from: &SnapshotArgs) -> Result<Self, FatalError> {
-        let place = StateDir::choose(from.state.state_dir.as_deref())?.snapshot(context.shape.ledger());
+        let place = StateDir::choose(from.place.state_dir.as_deref())?.snapshot(context.shape.ledger());
         Self::find(context, from)?.ok_or_else(|| Fatal::NoSnapshot.with(format!("{} does not exist", place.display())))
     }
 }
@@ -44,7 +44,7 @@ pub(super) fn rows(
     from: &SnapshotArgs,
     now: Timestamp,
 ) -> Result<Rebuilt, FatalError> {
-    let config = read_config(&StateDir::choose(from.state.state_dir.as_deref())?, context.shape)?;
+    let config = read_config(&StateDir::choose(from.place.state_dir.as_deref())?, context.shape)?;
     let doc = parse_snapshot(&snapshot.path, &snapshot.text)?;
-    Rebuilt::new(&doc, context.shape, &config, Some(now))
+    Rebuilt::new(&doc, context.shape, &config, Some(now)).map_err(|error| error.in_file(&snapshot.path))
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::Context;
+use super::{Context, outputs};
 use crate::cli::args::ReduceArgs;
 use crate::cli::outcome::{CommandError, Outcome};
 use crate::clock;
@@ -19,7 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Runs it.
 pub(super) fn run(context: &Context<'_, '_>, args: &ReduceArgs) -> Result<Outcome, CommandError> {
-    let state = StateDir::choose(args.state.state_dir.as_deref())?;
+    let state = StateDir::choose(args.place.state_dir.as_deref())?;
+    outputs::check(args, &state, context.shape.ledger())?;
     let request = request(args, state.clone());
     let progress = Progress::new(context);
     let show = |done| progress.show(done);
@@ -65,7 +66,7 @@ fn request(args: &ReduceArgs, state: StateDir) -> Request {
         window_full: args.window_full,
         on_damage: if args.salvage { OnDamage::Salvage } else { OnDamage::Refuse },
         strict_author: args.strict_author,
-        now: args.state.now.clone(),
+        now: args.clock.now.clone(),
     }
 }
 

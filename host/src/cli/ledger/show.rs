@@ -17,7 +17,7 @@ use crate::ledger::view::View;
 
 /// Runs it.
 pub(super) fn run(context: &Context<'_, '_>, args: &ShowArgs) -> Result<Outcome, CommandError> {
-    let now = now(args.from.state.now.as_deref(), &clock::now)?;
+    let now = now(args.clock.now.as_deref(), &clock::now)?;
     let snapshot = Snapshot::require(context, &args.from)?;
     let rebuilt = read::rows(context, &snapshot, &args.from, now)?;
     let view = View::new(&rebuilt.rows, context.shape);

@@ -10,8 +10,10 @@ use super::Context;
 use crate::cli::args::SpoolArgs;
 use crate::cli::kinds;
 use crate::cli::outcome::{CommandError, Outcome};
+use crate::clock;
 use crate::ledger::fatal::FatalError;
 use crate::ledger::kind::Kind as _;
+use crate::ledger::reduce::now;
 use crate::ledger::shape::Shape;
 use crate::ledger::spooled::{self, Spooled};
 use crate::ledger::state::StateDir;
@@ -20,6 +22,8 @@ use crate::store::spool::{Listing, list, read};
 
 /// Runs it.
 pub(super) fn run(context: &Context<'_, '_>, args: &SpoolArgs) -> Result<Outcome, CommandError> {
+    // Common to the reference's verbs, so it is accepted; nothing here depends on the time.
+    now(args.clock.now.as_deref(), &clock::now)?;
     let (kinds, mut warnings) = kinds::open_all(context.registry);
     let shapes: Vec<Shape<'_>> = kinds.iter().map(|kind| Shape::new(kind)).collect();
     let found = match &args.out_dir {
@@ -49,7 +53,7 @@ pub(super) fn run(context: &Context<'_, '_>, args: &SpoolArgs) -> Result<Outcome
 
 /// Every ledger's own spool; observations that lie in another ledger's are counted and named.
 fn own_spools(args: &SpoolArgs, shapes: &[Shape<'_>], warnings: &mut Vec<String>) -> Result<Vec<Spooled>, FatalError> {
-    let state = StateDir::choose(args.state.state_dir.as_deref())?;
+    let state = StateDir::choose(args.place.state_dir.as_deref())?;
     let mut folders: BTreeMap<&str, Vec<PathBuf>> = BTreeMap::new();
     for shape in shapes {
         match list(&state.spool(shape.ledger())).map_err(|error| error.code().of(&error))? {

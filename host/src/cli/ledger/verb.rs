@@ -10,7 +10,7 @@ use plugin_api::{VerbAnswer, VerbArgument, VerbArgumentType, VerbCall, VerbDecla
 
 use super::Context;
 use super::read::{self, Snapshot};
-use crate::cli::args::{SnapshotArgs, StateArgs};
+use crate::cli::args::{PlaceArgs, SnapshotArgs};
 use crate::cli::outcome::{CommandError, Outcome};
 use crate::clock;
 use crate::ledger::fatal::FatalError;
@@ -51,12 +51,8 @@ pub(super) fn run(
     given: &ArgMatches,
 ) -> Result<Outcome, CommandError> {
     let path = |name: &str| given.get_one::<PathBuf>(name).cloned();
-    let typed_now = given.get_one::<String>("now").cloned();
-    let from = SnapshotArgs {
-        snapshot: path("snapshot"),
-        state: StateArgs { state_dir: path("state-dir"), now: typed_now.clone() },
-    };
-    let now = now(typed_now.as_deref(), &clock::now)?;
+    let from = SnapshotArgs { snapshot: path("snapshot"), place: PlaceArgs { state_dir: path("state-dir") } };
+    let now = now(given.get_one::<String>("now").map(String::as_str), &clock::now)?;
     let snapshot = Snapshot::find(context, &from)?;
     let loaded = snapshot.as_ref().map(|snapshot| read::rows(context, snapshot, &from, now)).transpose()?;
     let view = loaded.as_ref().map(|loaded| View::new(&loaded.rows, context.shape));

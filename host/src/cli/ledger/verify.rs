@@ -16,7 +16,7 @@ use crate::reasons::Fatal;
 
 /// Runs it.
 pub(super) fn run(context: &Context<'_, '_>, args: &VerifyArgs) -> Result<Outcome, CommandError> {
-    let state = StateDir::choose(args.state.state_dir.as_deref())?;
+    let state = StateDir::choose(args.place.state_dir.as_deref())?;
     let config = read_config(&state, context.shape)?;
     let (kinds, warnings) = kinds::open_all(context.registry);
     let shapes: Vec<Shape<'_>> = kinds.iter().map(|kind| Shape::new(kind)).collect();
