@@ -6,6 +6,9 @@ use super::LIMIT;
 use super::fold::Case;
 
 /// Disturbs a fold at the first, second, .. of these calls until none is left; `None` without strace.
+///
+/// strace counts for each thread by itself, and a fold writes from three: the first call of each fails at once. The
+/// fault points of the host, which are counted for the whole process, fail one call at a time.
 #[track_caller]
 fn disturb(case: &Case, calls: &str, effect: &str) -> Option<usize> {
     if !has_program("strace") {
@@ -38,12 +41,12 @@ fn a_kill_at_any_rename_loses_nothing() {
 fn no_space_at_any_write_loses_nothing() {
     let case = Case::onto_a_state();
     let count = disturb(&case, "write,pwrite64,writev", "error=ENOSPC");
-    assert!(count.is_none_or(|count| count >= 4), "{count:?}");
+    assert!(count.is_none_or(|count| count >= 2), "{count:?}");
 }
 
 #[test]
 fn an_error_at_any_sync_loses_nothing() {
     let case = Case::onto_a_state();
     let count = disturb(&case, "fsync,fdatasync", "error=EIO");
-    assert!(count.is_none_or(|count| count >= 4), "{count:?}");
+    assert!(count.is_none_or(|count| count >= 2), "{count:?}");
 }
