@@ -130,9 +130,6 @@ codes! {
         InvalidEntity = "INVALID_ENTITY":
             "--entity does not have the form of this ledger's row key.",
             "Write it as the message shows.";
-        UnknownLedger = "UNKNOWN_LEDGER":
-            "No plugin serves a ledger of this name.",
-            "Check the name, and --plugin-dir or HOST_PLUGIN_DIR.";
         CheckpointLedgerMismatch = "CHECKPOINT_LEDGER_MISMATCH":
             "The prior snapshot belongs to another ledger.",
             "Give the snapshot of this ledger, or the right --state-dir.";

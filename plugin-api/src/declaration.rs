@@ -12,7 +12,7 @@ pub struct KindDeclaration {
     pub name: String,
     /// Version of the kind, for people (the contract's version is in the manifest).
     pub version: String,
-    /// One sentence for `host plugin list` and `--help`.
+    /// One sentence for `--help`.
     pub description: String,
     /// Workspace of the ledger's dashboard unless the configuration names another.
     pub workspace: String,

@@ -16,6 +16,7 @@ mod faults;
 mod fold;
 mod init;
 mod laws;
+mod pages;
 mod reading;
 mod safety;
 mod spool;

@@ -119,8 +119,11 @@ pub(super) enum Command {
         /// Which shell
         shell: Shell,
     },
-    /// Print the manual page
-    Man,
+    /// Print the manual page, or that of one command
+    Man {
+        /// The command: run, explain, completions or man
+        command: Option<String>,
+    },
 }
 
 /// The verbs that every ledger has.

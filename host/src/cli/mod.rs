@@ -47,11 +47,27 @@ fn run(command: Command, global: &Global, ui: &Ui) -> Result<Outcome, CommandErr
             ui.data(&String::from_utf8_lossy(&script))?;
             Ok(Outcome::OK)
         }
-        Command::Man => {
+        Command::Man { command } => {
             let mut page = Vec::new();
-            clap_mangen::Man::new(Cli::command()).render(&mut page).map_err(CommandError::Output)?;
+            let man = clap_mangen::Man::new(described(command.as_deref())?);
+            man.render(&mut page).map_err(CommandError::Output)?;
             ui.data(&String::from_utf8_lossy(&page))?;
             Ok(Outcome::OK)
+        }
+    }
+}
+
+/// The whole command line, or one command of it under the name that the page of the whole refers to.
+fn described(command: Option<&str>) -> Result<clap::Command, CommandError> {
+    let mut whole = Cli::command();
+    // Gives the commands the flags that all of them take.
+    whole.build();
+    let Some(name) = command else { return Ok(whole) };
+    match whole.find_subcommand(name) {
+        Some(found) => Ok(found.clone().name(format!("host-{name}")).bin_name(format!("host {name}"))),
+        None => {
+            let message = format!("there is no command {name:?}\n");
+            Err(whole.error(clap::error::ErrorKind::InvalidSubcommand, message).into())
         }
     }
 }
