@@ -137,6 +137,9 @@ fn drop_strangers(prior: &mut Prior, damage: &mut Damages, shape: &Shape<'_>) ->
         let first = copies[0].1;
         bad.extend(copies.iter().filter(|copy| key(copy.1) != key(first)).map(|copy| (copy.1, first)));
     }
+    if bad.is_empty() {
+        return Ok(());
+    }
     bad.sort_unstable();
     for (index, first) in &bad {
         let record = &prior.records[*index];
