@@ -166,6 +166,8 @@ fn a_changed_digest_a_dropped_row_and_bad_counters_are_found() {
     refused("/rows/1", Some(json!(5)), &[]);
     refused("/schema", Some(json!("debt-ledger-snapshot/v2")), &["schema"]);
     refused("/checkpoint/events/consumed_total", Some(json!("4")), &["consumed_total"]);
+    refused("/counts/total", Some(json!(2.0)), &["counts.total"]);
+    refused("/checkpoint/window/messages", Some(json!(-1)), &["window.messages"]);
     refused("/checkpoint/events/newest_observed_at", Some(json!("yesterday")), &["newest_observed_at"]);
     refused("/checkpoint", None, &[]);
 }

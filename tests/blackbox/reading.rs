@@ -209,3 +209,18 @@ fn verify_as_json_is_for_a_program() {
     assert_eq!(out.code(), 1, "{out}");
     assert!(out.json().to_string().contains("status.md"), "{out}");
 }
+
+#[test]
+fn json_for_a_program_reaches_a_terminal_unharmed_and_means_the_same() {
+    let world = World::new();
+    let (workload, evidence) = ("a\u{7}b\u{202e}c\u{7f}\u{9b}31m", "e\u{1b}[31m\u{2066}f");
+    let seen = Observation::gpu(0).field("state", "held").field("workload", workload).key("evidence", evidence);
+    world.gpu().fold(&Export::full().with(seen)).succeeds();
+    let harmless = |c: char| c == '\n' || !(c.is_control() || ['\u{202e}', '\u{2066}'].contains(&c));
+    let show = world.gpu().run("show", ["--json"]).succeeds();
+    assert!(show.stdout().chars().all(harmless), "{show}");
+    assert_eq!(show.json()[0]["fields"]["workload"], workload);
+    let history = world.gpu().run("history", ["m#gpu0", "workload", "--json"]).succeeds();
+    assert!(history.stdout().chars().all(harmless), "{history}");
+    assert_eq!(history.json()["history"]["workload"][0]["evidence"], evidence);
+}

@@ -4,7 +4,9 @@ use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use anstream::ColorChoice;
-use plugin_api::rules::text::printable;
+use plugin_api::Value;
+use plugin_api::json::{self, Layout};
+use plugin_api::rules::text::{is_hostile, printable};
 
 use super::args::{ColorWhen, Global};
 use super::outcome::{CommandError, Outcome, REFUSED};
@@ -36,6 +38,25 @@ impl Ui {
     pub(super) fn data(&self, text: &str) -> Result<(), CommandError> {
         let mut out = std::io::stdout().lock();
         out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(CommandError::Output)
+    }
+
+    /// Prints JSON, indented. What must not reach a terminal is escaped: the value is the same.
+    ///
+    /// # Errors
+    /// [`CommandError::Output`].
+    pub(super) fn json(&self, value: &Value<'_>) -> Result<(), CommandError> {
+        let mut out = String::new();
+        for c in json::text(value, Layout::Pretty(0)).chars() {
+            match c {
+                // Outside of strings JSON has no other control character, inside it has none.
+                '\n' => out.push(c),
+                // All of them have four digits.
+                c if is_hostile(c) => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+                c => out.push(c),
+            }
+        }
+        out.push('\n');
+        self.data(&out)
     }
 
     /// Prints a page for a person, its styles as the flags and the terminal allow. Nothing else may hold controls.

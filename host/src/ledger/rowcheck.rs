@@ -344,6 +344,9 @@ impl CheckedRow {
             let Some(trusted) = voters().min_by_key(|index| against(*index)) else { continue };
             bad.extend(copies.iter().filter_map(|index| Some((*index, trusted, clash(*index, trusted)?))));
         }
+        if bad.is_empty() {
+            return;
+        }
         bad.sort_unstable();
         for (index, trusted, what) in &bad {
             let name = |index: usize| shape.field_name(usize::from(candidates[index].field));

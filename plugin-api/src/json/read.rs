@@ -141,7 +141,10 @@ impl Reader {
         if text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E')) {
             return match text.parse::<f64>() {
                 Ok(number) if number.is_finite() => Ok(Value::Float(number)),
-                Ok(_) | Err(_) => Err(ReadError::Syntax(Syntax(format!("number {text} is out of range")))),
+                Ok(_) | Err(_) => {
+                    let start: String = text.chars().take(40).collect();
+                    Err(ReadError::Syntax(Syntax(format!("number {start} is out of range"))))
+                }
             };
         }
         if let Ok(number) = text.parse() {

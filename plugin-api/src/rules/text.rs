@@ -109,14 +109,18 @@ pub fn is_issue_ref(text: &str) -> bool {
 /// The text with control and bidirectional characters as `\u{<hex>}` (N20): what a terminal or page may be given.
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
-    let hostile = |c: char| {
-        c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    if !text.contains(hostile) {
+    if !text.contains(is_hostile) {
         return Cow::Borrowed(text);
     }
-    let escaped = text.chars().map(|c| if hostile(c) { format!("\\u{{{:x}}}", u32::from(c)) } else { c.to_string() });
+    let escaped =
+        text.chars().map(|c| if is_hostile(c) { format!("\\u{{{:x}}}", u32::from(c)) } else { c.to_string() });
     Cow::Owned(escaped.collect())
+}
+
+/// A control or bidirectional character: one that could make a terminal or page show something else than what is there.
+#[must_use]
+pub fn is_hostile(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn is_made_of(text: &str, allowed: impl Fn(char) -> bool) -> bool {

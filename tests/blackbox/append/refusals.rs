@@ -223,3 +223,13 @@ fn a_bad_observation_is_named_before_a_missing_spool() {
     let world = World::new();
     append(world.debt(), &["--confidence", "certain", "--spool"]).refused("invalid_confidence");
 }
+
+#[test]
+fn a_refusal_of_what_stands_in_a_file_names_the_file() {
+    let world = World::new();
+    for (text, code) in [("5", "invalid_record"), (r#"{"x":1}"#, "unknown_key"), ("{", "INVALID_JSON")] {
+        let file = world.write("observation.json", text);
+        let out = world.debt().run("append", ["--observation-file", &file]).refused(code);
+        assert!(out.stderr().contains(&file), "{out}");
+    }
+}

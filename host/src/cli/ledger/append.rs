@@ -39,7 +39,8 @@ pub(super) fn run(context: &Context<'_, '_>, args: &AppendArgs) -> Result<Outcom
     let now = now(args.clock.now.as_deref(), &clock::now)?;
     let source = Source::read(context, args, now)?;
     let config = read_config(&state, context.shape)?;
-    let (id, line) = check(context, &source.document()?, now, &config)?;
+    let checked = source.document().and_then(|document| check(context, &document, now, &config));
+    let (id, line) = checked.map_err(|error| source.name(error))?;
     if line.len() > LONGEST {
         let detail = format!("the envelope of {id} has {} bytes, the transport splits beyond {LONGEST}", line.len());
         return Err(Fatal::EnvelopeTooLong.with(detail).into());
@@ -108,15 +109,20 @@ impl Source {
 
     /// The observation as JSON; what an envelope must not hold is refused as in an envelope.
     fn document(&self) -> Result<Document<'_>, FatalError> {
-        let (text, name) = match self {
-            Self::File(path, text) => (text, path.display().to_string()),
-            Self::Flags(text) => (text, "the flags".to_owned()),
-        };
-        let document = json::read(text).map_err(|error| Fatal::InvalidJson.with(format!("{name}: {error}")))?;
+        let (Self::File(_, text) | Self::Flags(text)) = self;
+        let document = json::read(text).map_err(|error| Fatal::InvalidJson.with(error.to_string()))?;
         if document.value.as_object().is_some() {
             envelope::check(&document)?;
         }
         Ok(document)
+    }
+
+    /// A refusal of what stands in a file names the file.
+    fn name(&self, error: FatalError) -> FatalError {
+        match self {
+            Self::File(path, _) => error.in_file(path),
+            Self::Flags(_) => error,
+        }
     }
 
     /// A file says everything itself: flags that would say something else are named.

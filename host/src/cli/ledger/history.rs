@@ -34,7 +34,7 @@ pub(super) fn run(context: &Context<'_, '_>, args: &HistoryArgs) -> Result<Outco
             .iter()
             .map(|(field, entries)| (*field, Value::List(entries.iter().map(|entry| value(entry)).collect())));
         let object = Value::object([("key", Value::from(key.as_str())), ("history", Value::object(list))]);
-        context.ui.data(&format!("{}\n", text(&object, Layout::Pretty(0))))?;
+        context.ui.json(&object)?;
         return Ok(Outcome::OK);
     }
     let mut page = format!("{}\n", printable(&key));

@@ -30,7 +30,7 @@ pub(super) fn run(context: &Context<'_, '_>, args: &ShowArgs) -> Result<Outcome,
         .collect();
     if args.json {
         let list = Value::List(shown.iter().map(Shown::value).collect());
-        context.ui.data(&format!("{}\n", text(&list, Layout::Pretty(0))))?;
+        context.ui.json(&list)?;
         return Ok(Outcome::OK);
     }
     let counts = rebuilt.rows.counts();

@@ -1,7 +1,6 @@
 //! `verify`: compares the stored state with its digests, and names what does not match.
 
 use plugin_api::Value;
-use plugin_api::json::{Layout, text};
 use plugin_api::rules::text::printable;
 
 use super::Context;
@@ -21,7 +20,11 @@ pub(super) fn run(context: &Context<'_, '_>, args: &VerifyArgs) -> Result<Outcom
     let (kinds, warnings) = kinds::open_all(context.registry);
     let shapes: Vec<Shape<'_>> = kinds.iter().map(|kind| Shape::new(kind)).collect();
     let checks = verify(&state, context.shape, &shapes, &config)?;
-    context.ui.data(&if args.json { json(&checks) } else { lines(&checks) })?;
+    if args.json {
+        context.ui.json(&value(&checks))?;
+    } else {
+        context.ui.data(&lines(&checks))?;
+    }
     let faults = checks.iter().filter(|check| check.fault.is_some()).count();
     if faults > 0 {
         let detail =
@@ -40,7 +43,7 @@ fn lines(checks: &[Check]) -> String {
     checks.iter().map(line).collect()
 }
 
-fn json(checks: &[Check]) -> String {
+fn value(checks: &[Check]) -> Value<'_> {
     let list = checks.iter().map(|check| {
         Value::object([
             ("subject", Value::from(check.subject.as_str())),
@@ -48,5 +51,5 @@ fn json(checks: &[Check]) -> String {
             ("fault", check.fault.as_deref().map_or(Value::Null, Value::from)),
         ])
     });
-    format!("{}\n", text(&Value::List(list.collect()), Layout::Pretty(0)))
+    Value::List(list.collect())
 }
