@@ -47,7 +47,7 @@ mod unix {
     use std::fs::{DirBuilder, File, Metadata, OpenOptions};
     use std::io;
     use std::num::NonZeroU64;
-    use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+    use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
     use std::path::{Path, PathBuf};
 
     use rustix::io::Errno;
@@ -56,6 +56,11 @@ mod unix {
     use super::Liveness;
     use crate::store::disk::Mode;
     use crate::store::resolve::Identity;
+
+    /// Fills `bytes` from this place of a file on.
+    pub(crate) fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        file.read_exact_at(bytes, offset)
+    }
 
     /// Nothing keeps a file from being renamed here, so a refusal is final.
     pub(crate) const RENAME_ATTEMPTS: u32 = 1;
@@ -154,11 +159,25 @@ mod unix {
 mod windows {
     use std::fs::{File, Metadata, OpenOptions};
     use std::io;
+    use std::os::windows::fs::FileExt;
     use std::path::{Path, PathBuf};
 
     use super::Liveness;
     use crate::store::disk::Mode;
     use crate::store::resolve::Identity;
+
+    /// Fills `bytes` from this place of a file on.
+    pub(crate) fn read_exact_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let count = file.seek_read(bytes, offset)?;
+            if count == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            bytes = &mut bytes[count..];
+            offset += count as u64;
+        }
+        Ok(())
+    }
 
     /// A scanner or a reader may hold the target for a moment.
     pub(crate) const RENAME_ATTEMPTS: u32 = 6;
