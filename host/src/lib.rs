@@ -1,6 +1,6 @@
 //! The host: ledgers and jobs as dynamically loaded plugins.
 //!
-//! Imports go one way: `main` -> [`cli`] -> [`plugins`] -> [`ledger`] -> [`store`] -> [`reasons`], [`env`], [`clock`].
+//! Imports go one way: `main` -> [`cli`] -> [`plugins`] -> [`ledger`] -> [`store`] -> [`reasons`], [`mod@env`], [`clock`].
 //! What decides ([`ledger::fold`] and what it calls) reads no clock, file, environment or network.
 
 pub mod cli;

@@ -19,7 +19,7 @@ macro_rules! codes {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name {
-            $(#[doc = $text] $variant,)*
+            $(#[doc = concat!("`", $code, "`")] $variant,)*
         }
 
         impl $name {

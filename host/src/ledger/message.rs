@@ -333,9 +333,11 @@ fn read_each<'a>(entries: &RawEntries<'a>) -> Result<Parts<'a>, Unreadable<'a>> 
         let (key, raw) = &entries[index];
         json::read_raw(raw).map(Some).map_err(|error| refusal(Reason::UnparsableEnvelope, format!("{key}: {error}")))
     };
-    let id = part(&ID_KEYS).map_err(|refusal| (None, refusal))?.map(|id| id.value);
+    let id = part(&ID_KEYS).map_err(|refusal| (None, refusal))?;
+    let (id, repeated) = id.map_or((None, None), |id| (Some(id.value), id.duplicate));
     let rest = || {
-        if let Some(key) = json::repeated_key(entries.iter().map(|(key, _)| key.as_ref())) {
+        let outermost = json::repeated_key(entries.iter().map(|(key, _)| key.as_ref()));
+        if let Some(key) = outermost.or(repeated.as_deref()) {
             return Err(refusal(Reason::DuplicateKey, format!("key {key:?} stands twice in the message")));
         }
         let author = part(&AUTHOR_KEYS)?;

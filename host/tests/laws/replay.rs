@@ -111,6 +111,7 @@ fn raw_text_that_json_allows_but_no_envelope_holds_is_a_rejection_of_its_message
         (r#"{"content":{"a":1,"a":2}}"#.to_owned(), "duplicate_key"),
         (r#"{"id":1,"id":2,"content":"prose"}"#.to_owned(), "duplicate_key"),
         (r#"{"author":{"name":"a","name":"b"},"content":"prose"}"#.to_owned(), "duplicate_key"),
+        (r#"{"id":{"a":1,"a":2},"content":"prose"}"#.to_owned(), "duplicate_key"),
         ("7".to_owned(), "invalid_record"),
         ("{}".to_owned(), "unparsable_envelope"),
     ] {
