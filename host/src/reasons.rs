@@ -123,7 +123,7 @@ codes! {
             "Check the path and its permissions.";
         InvalidJson = "INVALID_JSON":
             "A file is not one valid JSON value in UTF-8, or repeats a key outside of any message.",
-            "Export or write the file again; a file that was cut short is refused whole.";
+            "Correct it, or export it again; a file that was cut short is refused whole.";
         MissingInput = "MISSING_INPUT":
             "The command was not told what to read.",
             "Give the flag that the message names.";
@@ -186,7 +186,7 @@ codes! {
             "`host run <ledger> show --all` lists the rows.";
         VerifyFailed = "VERIFY_FAILED":
             "Some of the stored state is not what its digests say.",
-            "Look at the list above; restore what it names, or fold again with --salvage.";
+            "The next fold makes summary, status and fold.json again; restore what else the list names, or fold with --salvage.";
         UnknownCode = "UNKNOWN_CODE":
             "Neither the host nor a plugin that was found has such a code.",
             "Run `host explain` without a code for the list.";

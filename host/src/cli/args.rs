@@ -245,7 +245,7 @@ pub(super) struct ReduceArgs {
     /// The baseline [default: baseline.json of the ledger, when it exists]
     #[arg(long, value_name = "FILE")]
     pub(super) baseline: Option<PathBuf>,
-    /// Write the snapshot here
+    /// Write the snapshot here; summary and status keep their places unless told otherwise
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
     /// Write the summary here

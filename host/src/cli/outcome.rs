@@ -42,6 +42,14 @@ pub enum CommandError {
         /// Code and detail.
         error: FatalError,
     },
+    /// Refused for a reason that the kind declares, with the kind's own words on what to do.
+    #[error("{error}")]
+    Own {
+        /// Code and detail.
+        error: FatalError,
+        /// What to do, one sentence.
+        remedy: String,
+    },
     /// The command line makes no sense, or its help was asked for: clap has the text and the exit code.
     #[error(transparent)]
     Usage(#[from] clap::Error),

@@ -97,6 +97,11 @@ impl Ui {
                 ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(REFUSED))
             }
             Err(CommandError::Fatal(error)) => self.refuse(REFUSED, &error.code, &error.detail),
+            Err(CommandError::Own { error, remedy }) => {
+                let exit = self.refuse(REFUSED, &error.code, &error.detail);
+                self.note(&format!("help: {remedy}"));
+                exit
+            }
             Err(CommandError::Verb { exit, error }) => self.refuse(exit, &error.code, &error.detail),
             Err(CommandError::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => {
                 ExitCode::from(REFUSED)

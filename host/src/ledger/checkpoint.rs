@@ -154,7 +154,11 @@ fn drop_strangers(prior: &mut Prior, damage: &mut Damages, shape: &Shape<'_>) ->
 }
 
 fn check_root<'d, 'a>(doc: &'d SnapshotDoc<'a>, ledger: &str) -> Result<&'d [RowDoc<'a>], FatalError> {
-    let corrupt = |detail: String| Err(Fatal::CorruptCheckpoint.with(detail));
+    // A salvage keeps rows; where there are none to be found, it cannot help.
+    let corrupt = |what: String| {
+        let way_out = "nothing of it can be salvaged: restore the file, or move it away and fold a full export";
+        Err(Fatal::CorruptCheckpoint.with(format!("{what}; {way_out}")))
+    };
     if !matches!(doc.root, Outer::Object(_)) {
         return corrupt("the prior snapshot is not an object".to_owned());
     }

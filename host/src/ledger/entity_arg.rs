@@ -13,7 +13,7 @@ use crate::reasons::Fatal;
 /// `INVALID_ENTITY`.
 pub fn parse(text: &str, kind: &KindDeclaration) -> Result<Value<'static>, FatalError> {
     let refused =
-        || Fatal::InvalidEntity.with(format!("--entity is {text:?}, not of the form {}", kind.entity.printed));
+        || Fatal::InvalidEntity.with(format!("{text:?} is not a row key of the form {}", kind.entity.printed));
     let mut rest = strip(text);
     let mut values: Vec<(String, Value<'static>)> = Vec::new();
     for part in &kind.entity.row_key {

@@ -164,6 +164,10 @@ impl Run<'_, '_> {
         let baseline = baseline.map_err(|error| error.in_file(&baseline_path))?;
         let config = config?;
         self.phases.done("inputs read");
+        if request.events.is_none() && prior.doc.is_none() && prior.stored.lists_snapshot() {
+            let detail = "the last fold wrote a snapshot and it is gone; restore it, or fold a full export";
+            return Err(Fatal::MissingCheckpoint.with(detail).in_file(&prior_path));
+        }
         let inputs = Inputs {
             prior: prior.doc.as_ref(),
             export,
@@ -332,7 +336,10 @@ fn log_read(path: &Path, text: &str) {
 /// # Errors
 /// `INVALID_JSON`.
 pub fn parse_snapshot<'a>(path: &Path, text: &'a str) -> Result<SnapshotDoc<'a>, FatalError> {
-    SnapshotDoc::read(text).map_err(|error| invalid_json(path, &error))
+    SnapshotDoc::read(text).map_err(|error| {
+        let detail = format!("{error}; restore the snapshot, or move it away and fold a full export");
+        Fatal::InvalidJson.with(detail).in_file(path)
+    })
 }
 
 fn invalid_json(path: &Path, error: &ReadError) -> FatalError {

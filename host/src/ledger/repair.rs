@@ -18,7 +18,7 @@ use super::reduce::{Surroundings, optional};
 use super::rowmarks;
 use super::shape::Shape;
 use super::snapshot_doc::SnapshotDoc;
-use super::state::{STATUS, SUMMARY, fold_files_of};
+use super::state::{SNAPSHOT, STATUS, SUMMARY, fold_files_of};
 use super::writer::Writer;
 
 /// The fold file beside the prior snapshot, compared with what lies beside it.
@@ -112,6 +112,12 @@ impl StoredFold {
     #[must_use]
     pub fn is_torn(&self) -> bool {
         !self.torn.is_empty()
+    }
+
+    /// Whether the last fold wrote a snapshot to where the prior one is looked for.
+    #[must_use]
+    pub fn lists_snapshot(&self) -> bool {
+        self.file.as_ref().is_some_and(|file| file.digest(SNAPSHOT).is_some())
     }
 
     /// Names whose digests do not match.

@@ -66,6 +66,11 @@ pub fn read(text: &str) -> Result<Document<'_>, ReadError> {
 
 /// The exact walk, which sees every number as it was written.
 pub(super) fn exact(text: &str) -> Result<Document<'_>, ReadError> {
+    if text.starts_with('\u{feff}') {
+        return Err(ReadError::Syntax(Syntax(
+            "it starts with a byte-order mark (U+FEFF); save it without one".to_owned(),
+        )));
+    }
     exact_raw(serde_json::from_str(text)?)
 }
 

@@ -13,7 +13,7 @@ mod verify;
 
 use std::ffi::OsString;
 
-use clap::{CommandFactory as _, FromArgMatches as _, Parser};
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser};
 use plugin_api::KindDeclaration;
 
 use super::args::{Cli, Global, LedgerVerb};
@@ -57,19 +57,32 @@ pub(super) fn run(name: Option<&str>, args: &[OsString], global: &Global, ui: &U
     let command = command(kind.declaration());
     let program = format!("host run {}", kind.declaration().name);
     let matches = command.try_get_matches_from(std::iter::once(program.into()).chain(args.iter().cloned()))?;
+    dispatch(&context, &matches).map_err(|error| with_own_remedy(error, kind.declaration()))
+}
+
+fn dispatch(context: &Context<'_, '_>, matches: &ArgMatches) -> Result<Outcome, CommandError> {
     if let Some((verb, arguments)) = matches.subcommand()
-        && let Some(declared) = kind.declaration().verbs.iter().find(|declared| declared.name == verb)
+        && let Some(declared) = context.shape.declaration().verbs.iter().find(|declared| declared.name == verb)
     {
-        return verb::run(&context, declared, arguments);
+        return verb::run(context, declared, arguments);
     }
-    match LedgerCli::from_arg_matches(&matches)?.verb {
-        LedgerVerb::Init(args) => init::run(&context, &args),
-        LedgerVerb::Append(args) => append::run(&context, &args),
-        LedgerVerb::Reduce(args) => reduce::run(&context, &args),
-        LedgerVerb::Spool(args) => spool::run(&context, &args),
-        LedgerVerb::Show(args) => show::run(&context, &args),
-        LedgerVerb::History(args) => history::run(&context, &args),
-        LedgerVerb::Verify(args) => verify::run(&context, &args),
+    match LedgerCli::from_arg_matches(matches)?.verb {
+        LedgerVerb::Init(args) => init::run(context, &args),
+        LedgerVerb::Append(args) => append::run(context, &args),
+        LedgerVerb::Reduce(args) => reduce::run(context, &args),
+        LedgerVerb::Spool(args) => spool::run(context, &args),
+        LedgerVerb::Show(args) => show::run(context, &args),
+        LedgerVerb::History(args) => history::run(context, &args),
+        LedgerVerb::Verify(args) => verify::run(context, &args),
+    }
+}
+
+/// A reason that the kind declares is told with the kind's own remedy.
+fn with_own_remedy(error: CommandError, kind: &KindDeclaration) -> CommandError {
+    let CommandError::Fatal(fatal) = error else { return error };
+    match kind.reasons.iter().find(|reason| reason.code == fatal.code) {
+        Some(reason) => CommandError::Own { error: fatal, remedy: reason.remedy.clone() },
+        None => CommandError::Fatal(fatal),
     }
 }
 

@@ -6,7 +6,7 @@
 use plugin_api::json::excerpt;
 use plugin_api::rules::text::{is_lane, is_machine, printable, strip};
 use plugin_api::rules::time::Timestamp;
-use plugin_api::{Refusal, Value, VerbAnswer, VerbCall};
+use plugin_api::{Refusal, Row, Value, VerbAnswer, VerbCall};
 
 use super::declaration::{ENTITY, GPU_MARK, MY_LANE, REQUIRE_HOLD};
 use super::reservation::{Reservation, State};
@@ -129,7 +129,7 @@ fn judge(question: &Question<'_>, call: &VerbCall<'_>) -> (Verdict, String) {
         return (Verdict::NoObs, "there is no snapshot, so nobody was ever seen holding it".to_owned());
     };
     let Some(row) = rows.iter().find(|row| row.key == question.key) else {
-        return (Verdict::NoObs, "nobody was ever seen holding it".to_owned());
+        return unseen(question, rows);
     };
     let reservation = match Reservation::read(row) {
         Ok(reservation) => reservation,
@@ -140,6 +140,16 @@ fn judge(question: &Question<'_>, call: &VerbCall<'_>) -> (Verdict, String) {
         Some(State::Stale) => (Verdict::Stale, format!("the hold of {} is stale", holder(&reservation))),
         None => (Verdict::Hold, "its state was never observed".to_owned()),
         Some(State::Held) => judge_hold(&reservation, question.my_lane, call.now),
+    }
+}
+
+/// Nobody was seen holding it, unless it was seen under another spelling: that must not pass for a free device.
+fn unseen(question: &Question<'_>, rows: &[Row<'_>]) -> (Verdict, String) {
+    match rows.iter().find(|row| row.key.eq_ignore_ascii_case(&question.key)) {
+        Some(other) => {
+            (Verdict::Hold, format!("only {} was ever seen; use its spelling if it is the same device", other.key))
+        }
+        None => (Verdict::NoObs, "nobody was ever seen holding it".to_owned()),
     }
 }
 

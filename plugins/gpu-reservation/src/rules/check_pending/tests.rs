@@ -55,7 +55,8 @@ fn without_a_snapshot_nothing_was_observed() {
 #[test]
 fn without_a_row_nothing_was_observed() {
     check(HOLD, &[("entity", "m#gpu1")], ("NO_OBS  m#gpu1  nobody was ever seen holding it", 0));
-    check(HOLD, &[("entity", "M#gpu0")], ("NO_OBS  M#gpu0  nobody was ever seen holding it", 0));
+    let line = "HOLD  M#gpu0  only m#gpu0 was ever seen; use its spelling if it is the same device";
+    check(HOLD, &[("entity", "M#gpu0")], (line, 1));
 }
 
 #[test]
