@@ -160,9 +160,10 @@ impl Writer {
         let FoldResult { folded, generation, shape, around } = *result;
         let (snapshot, made) = self.stage_snapshot(result, texts)?;
         let (texts, others) = made.others?;
+        let mut artifacts = vec![(self.artifact_name(&snapshot), made.sha256)];
+        artifacts.extend(others.iter().map(|staged| self.artifact(staged)));
         let mut staged = vec![snapshot];
         staged.extend(others);
-        let artifacts: Vec<_> = staged.iter().map(|staged| self.artifact(staged)).collect();
         let fold = FoldText {
             generation,
             generated_at: folded.now.to_string(),
@@ -214,12 +215,17 @@ impl Writer {
         wanted.map(|(target, text)| stage(target, text, around)).collect()
     }
 
-    /// Name and digest of an artifact: the bare name beside the fold file, the whole path elsewhere.
+    /// Name and digest of an artifact.
     fn artifact(&self, staged: &Staged) -> (String, String) {
+        (self.artifact_name(staged), hex(&staged.sha256().unwrap_or_default()))
+    }
+
+    /// The bare name beside the fold file, the whole path elsewhere.
+    fn artifact_name(&self, staged: &Staged) -> String {
         let path = staged.target().path();
         let beside = path.parent() == self.targets.fold.path().parent();
         let name = if beside { path.file_name().unwrap_or_default() } else { path.as_os_str() };
-        (name.to_string_lossy().into_owned(), hex(&staged.sha256().unwrap_or_default()))
+        name.to_string_lossy().into_owned()
     }
 
     /// One thread makes the text, another hashes and writes it. What else a fold needs is made meanwhile.
@@ -235,15 +241,27 @@ impl Writer {
             // Written pieces come back and are filled again: fresh memory for each would cost more than its text.
             let (returner, returned) = sync_channel::<String>(WAITING + 2);
             let target = &self.targets.snapshot;
+            let (forwarder, written) = sync_channel::<String>(WAITING);
             let writing = scope.spawn(move || {
-                let mut staging = Staging::begin(around.disk, target, Mode::Default)?.with_sha256();
-                for mut piece in receiver {
+                let mut staging = Staging::begin(around.disk, target, Mode::Default)?;
+                for piece in receiver {
                     staging.put(piece.as_bytes())?;
+                    // The hashing thread ends only after this one.
+                    let _ = forwarder.send(piece);
+                }
+                drop(forwarder);
+                staging.finish()
+            });
+            // Hashing takes longer than writing: in a thread of its own it does not hold the writes up.
+            let hashing = scope.spawn(move || {
+                let mut digest = Sha256::new();
+                for mut piece in written {
+                    digest.update(piece.as_bytes());
                     piece.clear();
                     // At the end nobody takes them back any more.
                     let _ = returner.try_send(piece);
                 }
-                staging.finish()
+                hex(&digest.finalize())
             });
             // Both cores have work then, whichever of the three is the slowest.
             let late = scope.spawn(move || self.make_late(result, texts));
@@ -266,7 +284,7 @@ impl Writer {
             let _ = sender.send(piece);
             drop(sender);
             let staged = joined(writing).map_err(|error| error.code().of(&error))?;
-            Ok((staged, Made { state_digest, row_marks, others }))
+            Ok((staged, Made { sha256: joined(hashing), state_digest, row_marks, others }))
         })
     }
 
@@ -305,6 +323,8 @@ pub struct FoldResult<'f, 'k> {
 
 /// What is made while the snapshot is being written.
 struct Made<'f> {
+    /// SHA-256 of the snapshot, in hex.
+    sha256: String,
     state_digest: String,
     row_marks: Vec<(&'f str, u64)>,
     others: Result<(Texts, Vec<Staged>), FatalError>,
