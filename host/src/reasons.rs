@@ -196,6 +196,9 @@ codes! {
         PluginAmbiguous = "PLUGIN_AMBIGUOUS":
             "Two files of one folder serve the same name.",
             "Remove one of the two files that the message names.";
+        PluginPinsUnreadable = "PLUGIN_PINS_UNREADABLE":
+            "The lock file of the added plugins cannot be read, so nobody knows which are pinned.",
+            "Restore the file that the message names; or remove it and its folder store, then add the plugins again.";
         PluginUnreadable = "PLUGIN_UNREADABLE":
             "A plugin file cannot be read, is no library of this machine, or has no manifest.",
             "Build it for this machine with the export_plugin! macro, and copy it whole.";

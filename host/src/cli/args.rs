@@ -106,6 +106,9 @@ pub(super) enum Command {
         #[arg(short, long)]
         help: bool,
     },
+    /// Plugins: which there are, and what one says of itself; runs none of their code
+    #[command(subcommand)]
+    Plugin(PluginVerb),
     /// Explain a rejection reason or an error code; without a code, list them all
     Explain {
         /// The code as printed, e.g. naive_timestamp or LOCK_TIMEOUT
@@ -121,8 +124,28 @@ pub(super) enum Command {
     },
     /// Print the manual page, or that of one command
     Man {
-        /// The command: run, explain, completions or man
+        /// The command: run, plugin, explain, completions or man
         command: Option<String>,
+    },
+}
+
+/// What can be done about plugins.
+#[derive(Debug, Subcommand)]
+pub(super) enum PluginVerb {
+    /// List the plugins that are found, a row for each name
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what a plugin says of itself, its SHA-256, and whether it fits this host
+    Info {
+        /// A name that is served, or a file: what has a dot or a separator is a file
+        #[arg(value_name = "NAME|FILE")]
+        plugin: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 

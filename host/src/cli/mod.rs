@@ -6,6 +6,7 @@ mod kinds;
 mod ledger;
 mod logging;
 pub mod outcome;
+mod plugin;
 mod ui;
 
 use std::ffi::OsString;
@@ -38,6 +39,7 @@ fn run(command: Command, global: &Global, ui: &Ui) -> Result<Outcome, CommandErr
             let args: Vec<OsString> = help.into_iter().chain(args).collect();
             ledger::run(name.as_deref(), &args, global, ui)
         }
+        Command::Plugin(verb) => plugin::run(verb, global, ui),
         Command::Explain { code, json } => {
             explain::run(ui, code.as_deref(), json, &kinds::own_reasons(global, code.as_deref()))
         }

@@ -6,7 +6,9 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | [`search`], [`discover`] | which folders are searched, what is in them, who serves a name |
-//! | [`manifest`], [`compat`] | what a file says of itself, and whether that fits |
+//! | [`manifest`], [`facts`], [`compat`] | what a file says of itself, and whether that fits |
+//! | [`library`] | a file read once: its bytes, digest and manifest |
+//! | [`pins`] | which plugins the operator added, and their SHA-256 |
 //! | [`load`] | the library in the process: the host's only unsafe code |
 //! | [`declare`], [`kind`] | whether a declaration makes sense; a loaded kind behind the fold's port |
 //!
@@ -16,16 +18,19 @@ pub mod compat;
 pub mod declare;
 pub mod discover;
 mod explain;
+pub mod facts;
 pub mod kind;
+pub mod library;
 pub mod load;
 mod log;
 pub mod manifest;
+pub mod pins;
 pub mod search;
 
-pub use discover::{Claim, Entry, FindError, Found, Registry, Searched, Served, State};
+pub use discover::{Claim, Claimant, Entry, FindError, Found, Registry, Searched, Served, Standing, State, StoreCopy};
 pub use kind::LoadedKind;
 pub use load::{LoadError, LoadErrorKind, Plugin};
-pub use search::{Folder, Origin, Places, SearchPath};
+pub use search::{Folder, Origin, Places, SearchPath, Trust};
 
 use crate::reasons::Fatal;
 
