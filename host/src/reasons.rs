@@ -196,6 +196,12 @@ codes! {
         PluginAmbiguous = "PLUGIN_AMBIGUOUS":
             "Two files of one folder serve the same name.",
             "Remove one of the two files that the message names.";
+        PluginTaken = "PLUGIN_TAKEN":
+            "A plugin that was added serves the same name already.",
+            "Add with --replace to take its place, or remove it first.";
+        PluginAltered = "PLUGIN_ALTERED":
+            "An added plugin is not what was pinned: its copy was altered, damaged or removed.",
+            "Find out who changed it; then add the plugin again with --replace, from a file that you trust.";
         PluginPinsUnreadable = "PLUGIN_PINS_UNREADABLE":
             "The lock file of the added plugins cannot be read, so nobody knows which are pinned.",
             "Restore the file that the message names; or remove it and its folder store, then add the plugins again.";

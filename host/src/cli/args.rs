@@ -106,7 +106,7 @@ pub(super) enum Command {
         #[arg(short, long)]
         help: bool,
     },
-    /// Plugins: which there are, and what one says of itself; runs none of their code
+    /// List, inspect, add, remove and verify plugins; runs none of their code
     #[command(subcommand)]
     Plugin(PluginVerb),
     /// Explain a rejection reason or an error code; without a code, list them all
@@ -143,6 +143,27 @@ pub(super) enum PluginVerb {
         /// A name that is served, or a file: what has a dot or a separator is a file
         #[arg(value_name = "NAME|FILE")]
         plugin: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Copy a plugin into the user's plugins and pin it: from then on only these bytes are loaded
+    Add {
+        /// The library
+        file: PathBuf,
+        /// Take the place of the added plugins that serve one of its names
+        #[arg(long)]
+        replace: bool,
+    },
+    /// Forget a plugin that was added, and remove its copy
+    Remove {
+        /// One of its names; all of them go
+        name: String,
+    },
+    /// Hash the copies of the added plugins and compare them with their pins; exit 1 when one differs
+    Verify {
+        /// Only the plugin that serves this name
+        name: Option<String>,
         /// Print JSON
         #[arg(long)]
         json: bool,

@@ -5,6 +5,7 @@
 //!
 //! | module | what it holds |
 //! | --- | --- |
+//! | [`installed`] | adding, removing and comparing what is pinned |
 //! | [`search`], [`discover`] | which folders are searched, what is in them, who serves a name |
 //! | [`manifest`], [`facts`], [`compat`] | what a file says of itself, and whether that fits |
 //! | [`library`] | a file read once: its bytes, digest and manifest |
@@ -12,13 +13,14 @@
 //! | [`load`] | the library in the process: the host's only unsafe code |
 //! | [`declare`], [`kind`] | whether a declaration makes sense; a loaded kind behind the fold's port |
 //!
-//! May not: decide what a ledger means, or write a file.
+//! May not: decide what a ledger means. Only [`installed`] writes, and through the store.
 
 pub mod compat;
 pub mod declare;
 pub mod discover;
 mod explain;
 pub mod facts;
+pub mod installed;
 pub mod kind;
 pub mod library;
 pub mod load;

@@ -1,5 +1,6 @@
 //! The operator's side of plugins: what is listed and shown, what is pinned, what is loaded (DECISIONS 7.3, 7.4).
 
+mod adding;
 mod listing;
 
 use std::env::consts::DLL_SUFFIX;
@@ -31,6 +32,14 @@ fn changed(mut bytes: Vec<u8>, old: &str, new: &str) -> Vec<u8> {
 /// Puts a test plugin at `place` in the world, and gives its path.
 fn put(world: &World, place: &str, plugin: &str) -> String {
     world.write(&format!("{place}{DLL_SUFFIX}"), library(plugin))
+}
+
+/// Adds a test plugin, and gives the path of its copy.
+#[track_caller]
+fn add(world: &World, bytes: &[u8], flags: &[&str]) -> String {
+    let file = world.write("downloads/plugin.so", bytes);
+    let out = world.command(["plugin", "add", &file]).args(flags).run().succeeds();
+    out.stdout().lines().find_map(|line| line.trim().strip_prefix("copy ")).unwrap().trim().to_owned()
 }
 
 /// The row of `name` at `path` in `host plugin list --json`.

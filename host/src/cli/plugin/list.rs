@@ -14,7 +14,7 @@ use crate::plugins::{Claim, Entry, Registry, Served, Standing, State, StoreCopy}
 /// What stands where nothing is known.
 const UNKNOWN: &str = "-";
 /// End of the page: listing stays quick, so it believes what it has not read.
-const NOT_HASHED: &str = "Nothing was hashed and no plugin code was run.\n";
+const NOT_HASHED: &str = "Nothing was hashed and no plugin code was run; `host plugin verify` compares the pins.\n";
 
 /// Runs it.
 pub(super) fn run(global: &Global, json: bool, ui: &Ui) -> Result<Outcome, CommandError> {
