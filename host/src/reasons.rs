@@ -196,6 +196,9 @@ codes! {
         PluginAmbiguous = "PLUGIN_AMBIGUOUS":
             "Two files of one folder serve the same name.",
             "Remove one of the two files that the message names.";
+        PluginUnpinned = "PLUGIN_UNPINNED":
+            "A plugin is not pinned and does not lie beside the binary, so none of its code was run.",
+            "Pin it with `host plugin add FILE`, or load it this once with --allow-unpinned.";
         PluginTaken = "PLUGIN_TAKEN":
             "A plugin that was added serves the same name already.",
             "Add with --replace to take its place, or remove it first.";

@@ -35,7 +35,8 @@ Environment (an empty variable counts as unset):
   RUST_LOG                   which logs are printed; wins over -v
   NO_COLOR                   no colour
 
-Loading a plugin runs its code with all rights of the host.";
+Loading a plugin runs its code with all rights of the host. So only these are loaded: those in the folder of the binary, \
+those that `host plugin add` pinned, and with --allow-unpinned any that is found.";
 
 /// Shared ledgers for a fleet of agents, each ledger a plugin
 ///
@@ -63,6 +64,9 @@ pub(super) struct Global {
     /// Search this folder for plugins before the usual ones; may be given several times
     #[arg(long, value_name = "DIR", global = true, help_heading = EVERY_COMMAND)]
     pub(super) plugin_dir: Vec<PathBuf>,
+    /// Load plugins too that are neither pinned nor beside the binary, with a warning
+    #[arg(long, global = true, help_heading = EVERY_COMMAND)]
+    pub(super) allow_unpinned: bool,
     /// When to colour what a person reads; NO_COLOR is honoured
     #[arg(
         long,

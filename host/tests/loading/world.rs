@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use host::plugins::{Folder, LoadedKind, Origin, PluginError, Registry, SearchPath, Trust, open_kind};
+use host::plugins::{Folder, LoadedKind, Origin, PluginError, Registry, SearchPath, Trust, Unpinned, open_kind};
 use tempfile::TempDir;
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, SubscriberExt as _};
@@ -55,7 +55,7 @@ impl World {
 
     /// Opens a kind.
     pub(crate) fn open(&self, name: &str) -> Result<LoadedKind, PluginError> {
-        open_kind(&self.registry(), name)
+        open_kind(&self.registry(), name, Unpinned::Allow).map(|opened| opened.kind)
     }
 
     /// Opens a kind that must be fine.

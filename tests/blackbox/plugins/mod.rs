@@ -2,6 +2,7 @@
 
 mod adding;
 mod listing;
+mod loading;
 
 use std::env::consts::DLL_SUFFIX;
 use std::fs;
