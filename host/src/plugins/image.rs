@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use super::compat;
-use super::discover::{FindError, incompatible, unreadable};
+use super::find::{FindError, incompatible, unreadable};
 use super::manifest::{InspectError, Inspected};
 use super::pins::{Fingerprint, Pin};
 use super::trust::{TrustError, TrustErrorKind};

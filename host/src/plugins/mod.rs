@@ -6,7 +6,7 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | [`installed`] | adding, removing and comparing what is pinned |
-//! | [`search`], [`discover`] | which folders are searched, what is in them, who serves a name |
+//! | [`search`], [`discover`], [`find`] | which folders are searched, what is in them, who serves a name and why nobody does |
 //! | [`manifest`], [`facts`], [`compat`] | what a file says of itself, and whether that fits |
 //! | [`library`] | a file read once: its bytes, digest and manifest |
 //! | [`pins`] | which plugins the operator added, and their SHA-256 |
@@ -21,6 +21,7 @@ pub mod declare;
 pub mod discover;
 mod explain;
 pub mod facts;
+pub mod find;
 pub mod image;
 pub mod installed;
 pub mod kind;
@@ -34,7 +35,8 @@ pub mod trust;
 
 use std::path::Path;
 
-pub use discover::{Claim, Claimant, Entry, FindError, Found, Registry, Searched, Served, Standing, State, StoreCopy};
+pub use discover::{Claim, Claimant, Entry, Found, Registry, Searched, Served, Standing, State, StoreCopy};
+pub use find::FindError;
 pub use image::ImageError;
 pub use kind::LoadedKind;
 pub use load::{LoadError, LoadErrorKind, Plugin};
