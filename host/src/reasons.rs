@@ -196,6 +196,18 @@ codes! {
         PluginAmbiguous = "PLUGIN_AMBIGUOUS":
             "Two files of one folder serve the same name.",
             "Remove one of the two files that the message names.";
+        PluginUnpinned = "PLUGIN_UNPINNED":
+            "A plugin is not pinned and does not lie beside the binary, so none of its code was run.",
+            "Pin it with `host plugin add FILE`, or load it this once with --allow-unpinned.";
+        PluginTaken = "PLUGIN_TAKEN":
+            "A plugin that was added serves the same name already.",
+            "Add with --replace to take its place, or remove it first.";
+        PluginAltered = "PLUGIN_ALTERED":
+            "An added plugin is not what was pinned: its copy was altered, damaged or removed.",
+            "Find out who changed it; then add the plugin again with --replace, from a file that you trust.";
+        PluginPinsUnreadable = "PLUGIN_PINS_UNREADABLE":
+            "The lock file of the added plugins cannot be read, so nobody knows which are pinned.",
+            "Restore the file that the message names; or remove it and its folder store, then add the plugins again.";
         PluginUnreadable = "PLUGIN_UNREADABLE":
             "A plugin file cannot be read, is no library of this machine, or has no manifest.",
             "Build it for this machine with the export_plugin! macro, and copy it whole.";

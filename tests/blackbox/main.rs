@@ -17,6 +17,7 @@ mod fold;
 mod init;
 mod laws;
 mod pages;
+mod plugins;
 mod reading;
 mod safety;
 mod spool;

@@ -145,6 +145,9 @@ fn a_verb_of_a_kind_has_its_help() {
           --plugin-dir <DIR>
               Search this folder for plugins before the usual ones; may be given several times
 
+          --allow-unpinned
+              Load plugins too that are neither pinned nor beside the binary, with a warning
+
           --color <WHEN>
               When to colour what a person reads; NO_COLOR is honoured
 

@@ -22,6 +22,21 @@ pub fn host() -> &'static Path {
     }
 }
 
+/// The library of the test plugin `name` of `tests/bad_plugins`.
+///
+/// # Panics
+/// When it is missing or older than its sources.
+#[must_use]
+#[track_caller]
+pub fn test_plugin(name: &str) -> PathBuf {
+    let file = format!("{DLL_PREFIX}test_plugin_{name}{DLL_SUFFIX}");
+    let sources = [format!("tests/bad_plugins/{name}/src"), "plugin-api/src".to_owned()];
+    match profile().and_then(|profile| fresh(&profile.join(file), sources.iter().map(String::as_str))) {
+        Ok(path) => path,
+        Err(why) => panic!("{why}; run scripts/test, which builds what the tests need"),
+    }
+}
+
 /// The root of the repository.
 #[must_use]
 pub fn repository() -> &'static Path {
@@ -45,19 +60,30 @@ fn expected() -> [Artifact; 3] {
 }
 
 /// The folder of the build: `target/<profile>/deps/blackbox-..` stands one folder below it.
-fn built() -> Result<PathBuf, String> {
+fn profile() -> Result<PathBuf, String> {
     let test = std::env::current_exe().map_err(|error| format!("the test does not know where it is: {error}"))?;
     let profile = test.ancestors().nth(2).ok_or_else(|| format!("{} is in no target folder", test.display()))?;
+    Ok(profile.to_owned())
+}
+
+/// The folder of the build, in which every artifact is as new as its sources.
+fn built() -> Result<PathBuf, String> {
+    let profile = profile()?;
     for artifact in expected() {
-        let path = profile.join(&artifact.file);
-        let built = modified(&path).ok_or_else(|| format!("{} is not built", path.display()))?;
-        for folder in artifact.sources {
-            if let Some(source) = newer_source(&repository().join(folder), built) {
-                return Err(format!("{} is older than {}", path.display(), source.display()));
-            }
+        fresh(&profile.join(&artifact.file), artifact.sources.iter().copied())?;
+    }
+    Ok(profile)
+}
+
+/// The file at `path`, if it is as new as the sources in `folders`.
+fn fresh<'f>(path: &Path, folders: impl IntoIterator<Item = &'f str>) -> Result<PathBuf, String> {
+    let built = modified(path).ok_or_else(|| format!("{} is not built", path.display()))?;
+    for folder in folders {
+        if let Some(source) = newer_source(&repository().join(folder), built) {
+            return Err(format!("{} is older than {}", path.display(), source.display()));
         }
     }
-    Ok(profile.to_owned())
+    Ok(path.to_owned())
 }
 
 /// Links the artifacts into a folder of their own, and gives the host there.

@@ -35,7 +35,8 @@ Environment (an empty variable counts as unset):
   RUST_LOG                   which logs are printed; wins over -v
   NO_COLOR                   no colour
 
-Loading a plugin runs its code with all rights of the host.";
+Loading a plugin runs its code with all rights of the host. So only these are loaded: those in the folder of the binary, \
+those that `host plugin add` pinned, and with --allow-unpinned any that is found.";
 
 /// Shared ledgers for a fleet of agents, each ledger a plugin
 ///
@@ -63,6 +64,9 @@ pub(super) struct Global {
     /// Search this folder for plugins before the usual ones; may be given several times
     #[arg(long, value_name = "DIR", global = true, help_heading = EVERY_COMMAND)]
     pub(super) plugin_dir: Vec<PathBuf>,
+    /// Load plugins too that are neither pinned nor beside the binary, with a warning
+    #[arg(long, global = true, help_heading = EVERY_COMMAND)]
+    pub(super) allow_unpinned: bool,
     /// When to colour what a person reads; NO_COLOR is honoured
     #[arg(
         long,
@@ -106,6 +110,9 @@ pub(super) enum Command {
         #[arg(short, long)]
         help: bool,
     },
+    /// List, inspect, add, remove and verify plugins; runs none of their code
+    #[command(subcommand)]
+    Plugin(PluginVerb),
     /// Explain a rejection reason or an error code; without a code, list them all
     Explain {
         /// The code as printed, e.g. naive_timestamp or LOCK_TIMEOUT
@@ -121,8 +128,49 @@ pub(super) enum Command {
     },
     /// Print the manual page, or that of one command
     Man {
-        /// The command: run, explain, completions or man
+        /// The command: run, plugin, explain, completions or man
         command: Option<String>,
+    },
+}
+
+/// What can be done about plugins.
+#[derive(Debug, Subcommand)]
+pub(super) enum PluginVerb {
+    /// List the plugins that are found, a row for each name
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what a plugin says of itself, its SHA-256, and whether it fits this host
+    Info {
+        /// A name that is served, or a file: what has a dot or a separator is a file
+        #[arg(value_name = "NAME|FILE")]
+        plugin: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Copy a plugin into the user's plugins and pin it: from then on only these bytes are loaded
+    Add {
+        /// The library
+        file: PathBuf,
+        /// Take the place of the added plugins that serve one of its names
+        #[arg(long)]
+        replace: bool,
+    },
+    /// Forget a plugin that was added, and remove its copy
+    Remove {
+        /// One of its names; all of them go
+        name: String,
+    },
+    /// Hash the copies of the added plugins and compare them with their pins; exit 1 when one differs
+    Verify {
+        /// Only the plugin that serves this name
+        name: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 

@@ -2,60 +2,86 @@
 
 use super::args::Global;
 use super::explain::OwnReason;
+use super::ui::Ui;
 use crate::ledger::fatal::FatalError;
 use crate::ledger::kind::Kind as _;
-use crate::plugins::{Claim, LoadedKind, PluginError, Registry, SearchPath, open_kind};
+use crate::plugins::{Claim, LoadedKind, PluginError, Registry, SearchPath, Standing, Unpinned, open_kind};
 use crate::reasons;
 
 /// Kinds that stand first wherever kinds are listed (L 1); the others follow by name.
 const FIRST: [&str; 2] = ["issue-debt", "gpu-reservation"];
+
+/// The plugins on the search path of this process, and on which terms they are loaded.
+pub(super) struct Kinds<'u> {
+    registry: Registry,
+    unpinned: Unpinned,
+    ui: &'u Ui,
+}
 
 /// The plugins on the search path of this process.
 pub(super) fn registry(global: &Global) -> Registry {
     Registry::discover(&SearchPath::of_process(&global.plugin_dir))
 }
 
-/// The kind of this name.
-pub(super) fn open(registry: &Registry, name: &str) -> Result<LoadedKind, FatalError> {
-    let kind = open_kind(registry, name).map_err(|error| refused(&error))?;
-    let declared = kind.declaration();
-    tracing::info!(kind = %declared.name, version = %declared.version, "plugin loaded");
-    Ok(kind)
+impl<'u> Kinds<'u> {
+    /// What there is, on the terms of the flags.
+    pub(super) fn find(global: &Global, ui: &'u Ui) -> Self {
+        let unpinned = if global.allow_unpinned { Unpinned::Allow } else { Unpinned::Refuse };
+        Self { registry: registry(global), unpinned, ui }
+    }
+
+    /// What there is.
+    pub(super) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// The kind of this name. One that is not pinned is a warning.
+    pub(super) fn open(&self, name: &str) -> Result<LoadedKind, FatalError> {
+        let opened = open_kind(&self.registry, name, self.unpinned).map_err(|error| refused(&error))?;
+        if *opened.standing == Standing::Unpinned {
+            let file = opened.file.display();
+            self.ui
+                .warn_at_end(format!("plugin_unpinned: {name} at {file} is not pinned; its code was run all the same"));
+        }
+        let declared = opened.kind.declaration();
+        tracing::info!(kind = %declared.name, version = %declared.version, "plugin loaded");
+        Ok(opened.kind)
+    }
+
+    /// Names of the kinds that there are, as far as manifests tell, in listing order.
+    pub(super) fn names(&self) -> Vec<&str> {
+        let served = self.registry.entries().iter().flat_map(|entry| &entry.names);
+        let mut names: Vec<&str> =
+            served.filter(|served| served.claim == Claim::Holds).map(|served| served.name.as_str()).collect();
+        let rank = |name: &str| FIRST.iter().position(|first| *first == name).unwrap_or(FIRST.len());
+        names.sort_by_key(|name| (rank(name), *name));
+        names
+    }
+
+    /// Every kind that can be opened, in listing order. One that cannot is a warning: it blocks no other.
+    pub(super) fn open_all(&self) -> (Vec<LoadedKind>, Vec<String>) {
+        let mut kinds = Vec::new();
+        let mut warnings = Vec::new();
+        for name in self.names() {
+            match self.open(name) {
+                Ok(kind) => kinds.push(kind),
+                Err(error) => warnings.push(format!("plugin_skipped: {error}")),
+            }
+        }
+        (kinds, warnings)
+    }
 }
 
 fn refused(error: &PluginError) -> FatalError {
     error.code().of(error)
 }
 
-/// Names of the kinds that there are, as far as manifests tell, in listing order.
-pub(super) fn names(registry: &Registry) -> Vec<&str> {
-    let served = registry.entries().iter().flat_map(|entry| &entry.names);
-    let mut names: Vec<&str> =
-        served.filter(|served| served.claim == Claim::Holds).map(|served| served.name.as_str()).collect();
-    let rank = |name: &str| FIRST.iter().position(|first| *first == name).unwrap_or(FIRST.len());
-    names.sort_by_key(|name| (rank(name), *name));
-    names
-}
-
-/// Every kind that can be opened, in listing order. One that cannot is a warning: it blocks no other.
-pub(super) fn open_all(registry: &Registry) -> (Vec<LoadedKind>, Vec<String>) {
-    let mut kinds = Vec::new();
-    let mut warnings = Vec::new();
-    for name in names(registry) {
-        match open(registry, name) {
-            Ok(kind) => kinds.push(kind),
-            Err(error) => warnings.push(format!("plugin_skipped: {error}")),
-        }
-    }
-    (kinds, warnings)
-}
-
 /// The reasons that the kinds declare. Plugins are only loaded when the host does not know the code itself.
-pub(super) fn own_reasons(global: &Global, code: Option<&str>) -> Vec<OwnReason> {
+pub(super) fn own_reasons(global: &Global, ui: &Ui, code: Option<&str>) -> Vec<OwnReason> {
     if code.is_some_and(|code| reasons::explain(code).is_some()) {
         return Vec::new();
     }
-    let (kinds, _) = open_all(&registry(global));
+    let (kinds, _) = Kinds::find(global, ui).open_all();
     let of_kind = |kind: &LoadedKind| {
         let declaration = kind.declaration();
         let own = declaration.reasons.iter().cloned();

@@ -6,6 +6,7 @@ mod kinds;
 mod ledger;
 mod logging;
 pub mod outcome;
+mod plugin;
 mod ui;
 
 use std::ffi::OsString;
@@ -38,8 +39,9 @@ fn run(command: Command, global: &Global, ui: &Ui) -> Result<Outcome, CommandErr
             let args: Vec<OsString> = help.into_iter().chain(args).collect();
             ledger::run(name.as_deref(), &args, global, ui)
         }
+        Command::Plugin(verb) => plugin::run(verb, global, ui),
         Command::Explain { code, json } => {
-            explain::run(ui, code.as_deref(), json, &kinds::own_reasons(global, code.as_deref()))
+            explain::run(ui, code.as_deref(), json, &kinds::own_reasons(global, ui, code.as_deref()))
         }
         Command::Completions { shell } => {
             let mut script = Vec::new();
@@ -85,6 +87,7 @@ impl Cli {
             match flag {
                 "--" => break,
                 "--verbose" => global.verbose += 1,
+                "--allow-unpinned" => global.allow_unpinned = true,
                 "--color" => {
                     let value = attached.map(str::to_owned).or_else(|| words.next().map(std::borrow::Cow::into_owned));
                     let parsed = value.and_then(|value| clap::ValueEnum::from_str(&value, true).ok());

@@ -1,5 +1,6 @@
 //! What leaves the process: data on stdout, warnings and errors on stderr. Texts from outside are made printable here.
 
+use std::cell::RefCell;
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
@@ -13,9 +14,11 @@ use super::outcome::{CommandError, Outcome, REFUSED};
 use crate::reasons;
 
 /// The two streams, and whether they are coloured.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Ui {
     choice: ColorChoice,
+    /// Warnings that wait for the end.
+    at_end: RefCell<Vec<String>>,
 }
 
 impl Ui {
@@ -28,7 +31,7 @@ impl Ui {
             ColorWhen::Never => ColorChoice::Never,
         };
         choice.write_global();
-        Self { choice }
+        Self { choice, at_end: RefCell::default() }
     }
 
     /// Prints data, byte for byte. A reader that went away is no error worth a message, but it ends the command.
@@ -80,6 +83,15 @@ impl Ui {
         }
     }
 
+    /// Prints a warning when the command has ended, well or not: the first line of a refusal is its `ERROR`. One that
+    /// was given already is not repeated.
+    pub(super) fn warn_at_end(&self, warning: String) {
+        let mut waiting = self.at_end.borrow_mut();
+        if !waiting.contains(&warning) {
+            waiting.push(warning);
+        }
+    }
+
     /// Whether stderr is a terminal: only then is progress shown.
     #[must_use]
     pub(super) fn shows_progress(&self) -> bool {
@@ -89,6 +101,12 @@ impl Ui {
     /// The only place that prints an error.
     #[must_use]
     pub(super) fn end(&self, result: Result<Outcome, CommandError>) -> ExitCode {
+        let code = self.render(result);
+        self.warn(&self.at_end.take());
+        code
+    }
+
+    fn render(&self, result: Result<Outcome, CommandError>) -> ExitCode {
         match result {
             Ok(outcome) => outcome.into(),
             Err(CommandError::Usage(error)) => {

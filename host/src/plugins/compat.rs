@@ -117,6 +117,14 @@ pub fn check(host: &Spoken, manifest: &Manifest) -> Result<(), Incompatible> {
     Ok(())
 }
 
+/// Whether this host may try to load a plugin with this manifest.
+///
+/// # Errors
+/// [`Incompatible`], the first that applies.
+pub fn fits(manifest: &Manifest) -> Result<(), Incompatible> {
+    check(&Spoken::here()?, manifest)
+}
+
 fn check_versions(host: &Version, plugin: &Version) -> Result<(), Incompatible> {
     if host.major != plugin.major {
         return Err(Incompatible::Major { plugin: plugin.clone(), host: host.clone() });

@@ -12,7 +12,8 @@ use crate::reasons::Reason;
 /// Verbs that every ledger has.
 const HOST_VERBS: [&str; 7] = ["init", "append", "reduce", "spool", "show", "history", "verify"];
 /// Options that every verb has.
-const HOST_OPTIONS: [&str; 5] = ["help", "json", "now", "snapshot", "state-dir"];
+const HOST_OPTIONS: [&str; 9] =
+    ["allow-unpinned", "color", "help", "json", "now", "plugin-dir", "snapshot", "state-dir", "verbose"];
 
 /// What a name is a name of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -381,6 +382,10 @@ mod tests {
         check(
             |kind| kind.verbs[0].arguments[0].name = "json".to_owned(),
             &["argument json stands twice or is the host's own"],
+        );
+        check(
+            |kind| kind.verbs[0].arguments[0].name = "allow-unpinned".to_owned(),
+            &["argument allow-unpinned stands twice or is the host's own"],
         );
     }
 

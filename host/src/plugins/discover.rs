@@ -5,16 +5,26 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::compat::{self, Incompatible, Spoken};
+use super::compat::{self, Incompatible};
+use super::find::{FindError, incompatible, unreadable};
 use super::manifest::{InspectError, Inspected, inspect};
-use super::search::{Folder, Origin, SearchPath};
-use crate::reasons::Fatal;
+use super::pins::{Pin, Pins, PinsError, copy_of};
+use super::search::{Folder, Origin, SearchPath, Trust};
 
 /// Everything that was found on a search path.
 #[derive(Debug)]
 pub struct Registry {
     searched: Vec<Searched>,
     entries: Vec<Entry>,
+    broken_pins: Option<BrokenPins>,
+}
+
+/// A lock file that cannot be read: whatever would be found after it may be shadowed by what it pins.
+#[derive(Debug)]
+struct BrokenPins {
+    error: PinsError,
+    /// How many entries had been found before.
+    entries_before: usize,
 }
 
 /// A folder of the search path.
@@ -33,10 +43,34 @@ pub struct Entry {
     pub file: PathBuf,
     /// Why its folder was searched.
     pub origin: Origin,
+    /// What lets it be loaded.
+    pub standing: Standing,
     /// Whether it can be loaded, as far as reading can tell.
     pub state: State,
-    /// The names it serves; none when its manifest cannot be read.
+    /// The names it serves: those of its pin, else those of its manifest; none when that cannot be read.
     pub names: Vec<Served>,
+}
+
+/// What lets a plugin be loaded (DECISIONS 7.3, 7.4).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It lies in a folder of the binary.
+    AsTheBinary,
+    /// Its pin, if its bytes are those that were pinned. Discovery does not hash.
+    Pinned(Pin, StoreCopy),
+    /// Nothing but the operator's word.
+    Unpinned,
+}
+
+/// What is known of the copy of a pinned plugin without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreCopy {
+    /// A file of the pinned length.
+    SameSize,
+    /// A file of another length: it was altered.
+    OtherSize,
+    /// No file.
+    Missing,
 }
 
 /// Whether a file can be loaded.
@@ -70,83 +104,19 @@ pub enum Claim {
     Ambiguous(PathBuf),
 }
 
-/// Why a name leads to no plugin.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FindError {
-    /// No file claims the name.
-    #[error("no plugin serves {name}; there {}; searched {}", known_names(known), listed(searched))]
-    NotFound {
-        /// The name that was asked for.
-        name: String,
-        /// The names that are served.
-        known: Vec<String>,
-        /// The folders that were searched.
-        searched: Vec<PathBuf>,
-    },
-    /// Two files of one folder claim it.
-    #[error("{name} is served by both {} and {}; remove one of them", first.display(), second.display())]
-    Ambiguous {
-        /// The name that was asked for.
-        name: String,
-        /// One file.
-        first: PathBuf,
-        /// The other.
-        second: PathBuf,
-    },
-    /// The file that should serve it cannot be read.
-    #[error("plugin {name} at {}: {why}", file.display())]
-    Unreadable {
-        /// The name that was asked for.
-        name: String,
-        /// The file; it is called like the plugin.
-        file: PathBuf,
-        /// Text of the [`InspectError`].
-        why: String,
-    },
-    /// It was built for another host.
-    #[error("plugin {name} at {}: {why}", file.display())]
-    Incompatible {
-        /// The name that was asked for.
-        name: String,
-        /// The file.
-        file: PathBuf,
-        /// What does not fit.
-        why: Box<Incompatible>,
-    },
-}
-
-fn known_names(known: &[String]) -> String {
-    if known.is_empty() { "is none at all".to_owned() } else { format!("is {}", known.join(", ")) }
-}
-
-fn listed(folders: &[PathBuf]) -> String {
-    let folders: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();
-    if folders.is_empty() { "nothing".to_owned() } else { folders.join(", ") }
-}
-
-impl FindError {
-    /// The code under which a command is refused.
-    #[must_use]
-    pub fn code(&self) -> Fatal {
-        match self {
-            Self::NotFound { .. } => Fatal::PluginNotFound,
-            Self::Ambiguous { .. } => Fatal::PluginAmbiguous,
-            Self::Unreadable { .. } => Fatal::PluginUnreadable,
-            Self::Incompatible { .. } => Fatal::PluginIncompatible,
-        }
-    }
-}
-
 impl Registry {
     /// Looks through the folders of `path` in order. A file that cannot be read is an entry with its error.
     #[must_use]
     pub fn discover(path: &SearchPath) -> Self {
-        let mut registry = Self { searched: Vec::new(), entries: Vec::new() };
+        let mut registry = Self { searched: Vec::new(), entries: Vec::new(), broken_pins: None };
         let mut claims = Claims::default();
         for (number, folder) in path.folders.iter().enumerate() {
+            if folder.trust == Trust::Pins {
+                registry.add_pinned(number, folder, &mut claims);
+            }
             let unreadable = match libraries(&folder.path) {
                 Ok(files) => {
-                    let found = files.into_iter().filter_map(|file| Entry::read(file, folder.origin));
+                    let found = files.into_iter().filter_map(|file| Entry::read(file, folder));
                     for entry in found {
                         registry.entries.push(entry);
                         claims.settle(number, &mut registry.entries);
@@ -158,6 +128,24 @@ impl Registry {
             registry.searched.push(Searched { folder: folder.clone(), unreadable });
         }
         registry
+    }
+
+    fn add_pinned(&mut self, number: usize, folder: &Folder, claims: &mut Claims) {
+        match Pins::read(&folder.path) {
+            Ok(pins) => {
+                for pin in pins.list {
+                    self.entries.push(Entry::pinned(folder, pin));
+                    claims.settle(number, &mut self.entries);
+                }
+            }
+            Err(error) => self.broken_pins = Some(BrokenPins { error, entries_before: self.entries.len() }),
+        }
+    }
+
+    /// Why nobody knows what is pinned, if so.
+    #[must_use]
+    pub fn broken_pins(&self) -> Option<&PinsError> {
+        self.broken_pins.as_ref().map(|broken| &broken.error)
     }
 
     /// Everything that was found: folders in the order of search, files by name.
@@ -177,26 +165,34 @@ impl Registry {
     /// # Errors
     /// [`FindError`] when there is none, when two files claim the name, or when the one that does cannot be used.
     pub fn find(&self, name: &str) -> Result<Found<'_>, FindError> {
+        let Claimant { entry, name } = self.claimant(name)?;
+        Ok(Found { entry, inspected: entry.usable(name)?, name })
+    }
+
+    /// The file that serves `name`, whether it can be used or not.
+    ///
+    /// # Errors
+    /// [`FindError`] when there is none, when two files claim the name, or when nobody knows.
+    pub fn claimant(&self, name: &str) -> Result<Claimant<'_>, FindError> {
         let wanted = folded(name);
+        let known = self.broken_pins.as_ref().map_or(self.entries.len(), |broken| broken.entries_before);
         let claimed = self
             .entries
             .iter()
+            .take(known)
             .flat_map(|entry| entry.names.iter().map(move |served| (entry, served)))
             .find(|(_, served)| folded(&served.name) == wanted);
-        let Some((entry, served)) = claimed else { return Err(self.missing(name, &wanted)) };
+        let Some((entry, served)) = claimed else {
+            return Err(match &self.broken_pins {
+                Some(broken) => FindError::Pins { name: name.to_owned(), why: broken.error.to_string() },
+                None => self.missing(name, &wanted),
+            });
+        };
         if let Claim::Ambiguous(other) = &served.claim {
             let (first, second) = (entry.file.clone(), other.clone());
             return Err(FindError::Ambiguous { name: served.name.clone(), first, second });
         }
-        match &entry.state {
-            State::Fits(inspected) => Ok(Found { entry, inspected, name: &served.name }),
-            State::Incompatible(_, why) => Err(FindError::Incompatible {
-                name: served.name.clone(),
-                file: entry.file.clone(),
-                why: Box::new(why.clone()),
-            }),
-            State::Broken(error) => Err(unreadable(&served.name, entry, error)),
-        }
+        Ok(Claimant { entry, name: &served.name })
     }
 
     /// No manifest has the name: either a file that cannot be read is called like it, or there is no such plugin.
@@ -205,7 +201,7 @@ impl Registry {
             if let State::Broken(error) = &entry.state
                 && entry.is_called(wanted)
             {
-                return unreadable(name, entry, error);
+                return unreadable(name, &entry.file, error);
             }
         }
         let known = self.entries.iter().flat_map(|entry| &entry.names).filter(|served| served.claim == Claim::Holds);
@@ -217,8 +213,13 @@ impl Registry {
     }
 }
 
-fn unreadable(name: &str, entry: &Entry, error: &InspectError) -> FindError {
-    FindError::Unreadable { name: name.to_owned(), file: entry.file.clone(), why: error.to_string() }
+/// Who serves a name.
+#[derive(Clone, Copy, Debug)]
+pub struct Claimant<'a> {
+    /// Its entry.
+    pub entry: &'a Entry,
+    /// The name as the plugin has it.
+    pub name: &'a str,
 }
 
 /// A plugin that can be loaded.
@@ -234,25 +235,43 @@ pub struct Found<'a> {
 
 impl Entry {
     /// `None` when the file is a library that does not claim to be a plugin.
-    fn read(file: PathBuf, origin: Origin) -> Option<Self> {
-        let inspected = match inspect(&file) {
-            Ok(Some(inspected)) => inspected,
-            Ok(None) => {
-                if origin != Origin::Binary {
-                    tracing::debug!(file = %file.display(), "not a plugin: the library has no manifest");
-                }
-                return None;
+    fn read(file: PathBuf, folder: &Folder) -> Option<Self> {
+        let origin = folder.origin;
+        let standing = match folder.trust {
+            Trust::AsTheBinary => Standing::AsTheBinary,
+            Trust::Pins | Trust::Word => Standing::Unpinned,
+        };
+        let state = State::of(&file);
+        if matches!(state, State::Broken(InspectError::NoManifest)) {
+            if origin != Origin::Binary {
+                tracing::debug!(file = %file.display(), "not a plugin: the library has no manifest");
             }
-            Err(error) => return Some(Self { file, origin, state: State::Broken(error), names: Vec::new() }),
+            return None;
+        }
+        let names = state.inspected().map(|inspected| holding(&inspected.manifest.kinds)).unwrap_or_default();
+        Some(Self { file, origin, standing, state, names })
+    }
+
+    /// The copy of a pinned plugin. What the pin says of names is believed, not what the file says: it may be altered.
+    fn pinned(folder: &Folder, pin: Pin) -> Self {
+        let file = copy_of(&folder.path, &pin);
+        let copy = match fs::metadata(&file) {
+            Ok(found) if found.is_file() && found.len() == pin.size => StoreCopy::SameSize,
+            Ok(_) => StoreCopy::OtherSize,
+            Err(_) => StoreCopy::Missing,
         };
-        let names = inspected.manifest.kinds.iter();
-        let names = names.map(|name| Served { name: name.clone(), claim: Claim::Holds }).collect();
-        let verdict = Spoken::here().and_then(|host| compat::check(&host, &inspected.manifest));
-        let state = match verdict {
-            Ok(()) => State::Fits(inspected),
-            Err(why) => State::Incompatible(inspected, why),
-        };
-        Some(Self { file, origin, state, names })
+        let names = holding(&pin.names);
+        let state = State::of(&file);
+        Self { file, origin: folder.origin, standing: Standing::Pinned(pin, copy), state, names }
+    }
+
+    /// The manifest of a file that can be used.
+    fn usable(&self, name: &str) -> Result<&Inspected, FindError> {
+        match &self.state {
+            State::Fits(inspected) => Ok(inspected),
+            State::Incompatible(_, why) => Err(incompatible(name, &self.file, why.clone())),
+            State::Broken(error) => Err(unreadable(name, &self.file, error)),
+        }
     }
 
     /// Whether the file's name is that of a plugin: `issue_debt` fits `libhost_issue_debt.so`.
@@ -261,6 +280,33 @@ impl Entry {
         let stem = stem.strip_prefix("lib").unwrap_or(&stem);
         stem == wanted || stem.strip_suffix(wanted).is_some_and(|before| before.ends_with('-'))
     }
+}
+
+impl State {
+    fn of(file: &Path) -> Self {
+        match inspect(file) {
+            Ok(Some(inspected)) => match compat::fits(&inspected.manifest) {
+                Ok(()) => Self::Fits(inspected),
+                Err(why) => Self::Incompatible(inspected, why),
+            },
+            Ok(None) => Self::Broken(InspectError::NoManifest),
+            Err(error) => Self::Broken(error),
+        }
+    }
+
+    /// What was read of the file, where it could be.
+    #[must_use]
+    pub fn inspected(&self) -> Option<&Inspected> {
+        match self {
+            Self::Fits(inspected) | Self::Incompatible(inspected, _) => Some(inspected),
+            Self::Broken(_) => None,
+        }
+    }
+}
+
+/// These names, each held until another file is found that claims it.
+fn holding(names: &[String]) -> Vec<Served> {
+    names.iter().map(|name| Served { name: name.clone(), claim: Claim::Holds }).collect()
 }
 
 /// Who claimed a name first, by folded name.
@@ -291,7 +337,8 @@ impl Claims {
     }
 }
 
-fn folded(name: &str) -> String {
+/// A name with `_` as `-`.
+pub(super) fn folded(name: &str) -> String {
     name.replace('_', "-")
 }
 

@@ -18,6 +18,7 @@ use semver::Version;
 
 use super::compat::{self, Incompatible};
 use super::explain::{Interface, explain};
+use super::image::Image;
 use super::log::host_api;
 use super::manifest::{Inspected, Manifest};
 use crate::reasons::Fatal;
@@ -115,13 +116,12 @@ impl LoadError {
 }
 
 impl Plugin {
-    /// Loads the library in `file` and asks it for its declarations. Its events carry the name of its package.
+    /// Loads a library and asks it for its declarations. Its events carry the name of its package.
     ///
     /// # Errors
     /// [`LoadError`]; the library stays in the process even then.
-    pub fn load(file: &Path, inspected: &Inspected) -> Result<Self, LoadError> {
-        let manifest = &inspected.manifest;
-        open(file, inspected).map_err(|kind| error(file, manifest, kind))
+    pub fn load(image: &Image) -> Result<Self, LoadError> {
+        open(image).map_err(|kind| error(image.file(), &image.inspected().manifest, kind))
     }
 
     /// Path of the library.
@@ -164,9 +164,9 @@ fn failed(call: &'static str, failure: FfiError) -> LoadErrorKind {
     LoadErrorKind::Failed { call, code: failure.code.into(), message: failure.message.into() }
 }
 
-fn open(file: &Path, inspected: &Inspected) -> Result<Plugin, LoadErrorKind> {
-    let manifest = &inspected.manifest;
-    let header = header(file, inspected)?;
+fn open(image: &Image) -> Result<Plugin, LoadErrorKind> {
+    let manifest = &image.inspected().manifest;
+    let header = header(image.path(), image.inspected())?;
     check_layout(header, manifest)?;
     // SAFETY: `check_layout` found that the module behind the header has the layout of `PluginModule_Ref`.
     #[expect(unsafe_code, reason = "the type of the module is erased in the header")]
@@ -179,7 +179,7 @@ fn open(file: &Path, inspected: &Inspected) -> Result<Plugin, LoadErrorKind> {
     (module.init())(host_api(&manifest.package)).into_result().map_err(|failure| failed("init", failure))?;
     let declared = (module.declarations())().into_result().map_err(|failure| failed("declarations", failure))?;
     let declarations = read_declarations(&declared, manifest).map_err(LoadErrorKind::Declarations)?;
-    Ok(Plugin { module, manifest: manifest.clone(), file: file.to_owned(), declarations })
+    Ok(Plugin { module, manifest: manifest.clone(), file: image.file().to_owned(), declarations })
 }
 
 /// Maps the library and finds its header.
@@ -189,8 +189,9 @@ fn header(file: &Path, inspected: &Inspected) -> Result<&'static LibHeader, Load
         text: error.source().map_or_else(|| error.to_string(), ToString::to_string),
         static_tls: inspected.static_tls,
     };
-    // SAFETY: constructors of the library run here. The operator chose to trust the file: it lies in a folder of the
-    // search path and says in its manifest that it is a plugin for this host.
+    // SAFETY: constructors of the library run here. The operator chose to trust it: its bytes are those of a pin, or it
+    // lies where the binary lies, or it was allowed by a flag; and it says in its manifest that it is a plugin for this
+    // host.
     #[expect(unsafe_code, reason = "loading a library runs its constructors")]
     let library = unsafe { map(file) }.map_err(refused)?;
     // SAFETY: the symbol is the static that `export_plugin!` defines, an `AbiHeader` as long as the library is mapped.

@@ -3,13 +3,15 @@
 //! The manifest is JSON text in a section of its own; of the file only headers, section names and that section are read.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Seek};
 use std::path::Path;
 
 use object::read::elf::{Dyn as _, ElfFile, FileHeader};
 use object::{BinaryFormat, Object as _, ObjectSection as _, ReadCache};
 use plugin_api::contract;
 use serde::Deserialize;
+
+use super::facts::machine;
 
 /// What the manifest says. Unknown keys are ignored: a newer contract may add some.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -57,6 +59,9 @@ pub enum InspectError {
     /// No library, or a part of one.
     #[error("the file is not a whole library ({0}); build it again, and copy it whole")]
     NotALibrary(#[source] object::Error),
+    /// A library that does not claim to be a plugin.
+    #[error("the library has no manifest, so it is no plugin; build it with the export_plugin! macro")]
+    NoManifest,
     /// A library for another processor.
     #[error("the library is for {found}, this machine is {here}; build it for this machine")]
     OtherMachine {
@@ -81,10 +86,18 @@ pub enum InspectError {
 /// # Errors
 /// [`InspectError`] when the file is no library of this machine, or its manifest cannot be read.
 pub fn inspect(path: &Path) -> Result<Option<Inspected>, InspectError> {
-    let cache = ReadCache::new(File::open(path).map_err(InspectError::Unreadable)?);
+    inspect_in(File::open(path).map_err(InspectError::Unreadable)?)
+}
+
+/// Reads the manifest out of a file that is open, or out of its bytes.
+///
+/// # Errors
+/// As [`inspect`].
+pub fn inspect_in(source: impl Read + Seek) -> Result<Option<Inspected>, InspectError> {
+    let cache = ReadCache::new(source);
     let file = object::File::parse(&cache).map_err(InspectError::NotALibrary)?;
     let Some(section) = file.section_by_name(section_name(file.format())) else { return Ok(None) };
-    let found = machine(&format!("{:?}", file.architecture()));
+    let found = machine(file.architecture());
     if found != std::env::consts::ARCH {
         return Err(InspectError::OtherMachine { found, here: std::env::consts::ARCH });
     }
@@ -107,11 +120,6 @@ fn section_name(format: BinaryFormat) -> &'static str {
     } else {
         contract::SECTION_ELF
     }
-}
-
-/// The reader's word for a processor, as the standard library spells it.
-fn machine(word: &str) -> String {
-    if word == "I386" { "x86".to_owned() } else { word.to_ascii_lowercase() }
 }
 
 fn parse(text: &[u8]) -> Result<Manifest, InspectError> {
@@ -182,12 +190,5 @@ mod tests {
     #[test]
     fn a_later_format_is_named_even_when_nothing_else_is_known_of_it() {
         check(r#"{"manifest":2}"#, "the manifest has format 2");
-    }
-
-    #[test]
-    fn processors_are_spelled_as_the_standard_library_does() {
-        assert_eq!(machine("X86_64"), "x86_64");
-        assert_eq!(machine("Aarch64"), "aarch64");
-        assert_eq!(machine("I386"), "x86");
     }
 }

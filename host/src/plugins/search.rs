@@ -18,6 +18,17 @@ pub enum Origin {
     Binary,
 }
 
+/// What lets a plugin of a folder be loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Whatever lies there: who may write there may as well replace the binary (DECISIONS 7.4).
+    AsTheBinary,
+    /// A pin in the folder's lock file ([`super::pins`]).
+    Pins,
+    /// Nothing but the operator's word, `--allow-unpinned`.
+    Word,
+}
+
 /// A folder that is searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folder {
@@ -25,6 +36,8 @@ pub struct Folder {
     pub path: PathBuf,
     /// Why it is searched.
     pub origin: Origin,
+    /// What lets its plugins be loaded. A folder that is named on the command line keeps the trust it has without that.
+    pub trust: Trust,
 }
 
 /// The folders to search, the first has precedence.
@@ -70,18 +83,18 @@ impl SearchPath {
     pub fn new(places: &Places) -> Self {
         let mut path = Self::default();
         for flag in &places.flags {
-            path.add(flag, Origin::Flag);
+            path.add(flag, Origin::Flag, Trust::Word);
         }
         for folder in places.plugin_dir.iter().flat_map(std::env::split_paths) {
-            path.add(&folder, Origin::Environment);
+            path.add(&folder, Origin::Environment, Trust::Word);
         }
-        if let Some(data) = user_data(places) {
-            path.add(&data.join("host").join("plugins"), Origin::User);
+        if let Some(folder) = user_folder(places) {
+            path.add(&folder, Origin::User, Trust::Pins);
         }
         if let Some(folder) = places.executable.as_deref().and_then(Path::parent) {
-            path.add(folder, Origin::Binary);
+            path.add(folder, Origin::Binary, Trust::AsTheBinary);
             if let Some(tree) = folder.parent() {
-                path.add(&tree.join("lib").join("host").join("plugins"), Origin::Binary);
+                path.add(&tree.join("lib").join("host").join("plugins"), Origin::Binary, Trust::AsTheBinary);
             }
         }
         path
@@ -89,15 +102,28 @@ impl SearchPath {
 
     /// Adds a folder unless it is there already. Absolute, because the loader of the system would search its own
     /// folders for a path without a separator.
-    fn add(&mut self, path: &Path, origin: Origin) {
+    fn add(&mut self, path: &Path, origin: Origin, trust: Trust) {
         if path.as_os_str().is_empty() {
             return;
         }
         let path = path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned());
-        if self.folders.iter().all(|folder| folder.path != path) {
-            self.folders.push(Folder { path, origin });
+        match self.folders.iter_mut().find(|folder| folder.path == path) {
+            Some(there) if there.trust == Trust::Word => there.trust = trust,
+            Some(_) => {}
+            None => self.folders.push(Folder { path, origin, trust }),
         }
     }
+
+    /// The folder that `host plugin add` copies into; `None` where the process has no data directory.
+    #[must_use]
+    pub fn user(&self) -> Option<&Path> {
+        self.folders.iter().find(|folder| folder.trust == Trust::Pins).map(|folder| folder.path.as_path())
+    }
+}
+
+/// The folder of the user's plugins.
+fn user_folder(places: &Places) -> Option<PathBuf> {
+    user_data(places).map(|data| data.join("host").join("plugins"))
 }
 
 /// The user's data directory. A relative `XDG_DATA_HOME` is ignored, as its specification demands.
@@ -148,6 +174,27 @@ mod tests {
         let places =
             Places { flags: vec!["/no/a".into()], plugin_dir: Some("/no/b:/no/a::/no/b".into()), ..Places::default() };
         check(&places, &[("/no/a", Origin::Flag), ("/no/b", Origin::Environment)]);
+    }
+
+    #[track_caller]
+    fn check_trust(flag: &str, expected: Trust) {
+        let places = Places {
+            flags: vec![flag.into()],
+            home: Some("/no/home".into()),
+            executable: Some("/no/tree/bin/host".into()),
+            ..Places::default()
+        };
+        let found = SearchPath::new(&places);
+        assert_eq!((found.folders[0].origin, found.folders[0].trust), (Origin::Flag, expected));
+        assert_eq!(found.user(), Some(Path::new("/no/home/.local/share/host/plugins")));
+    }
+
+    #[test]
+    fn a_folder_that_is_named_is_trusted_as_it_is_without_that() {
+        check_trust("/no/other", Trust::Word);
+        check_trust("/no/tree/bin", Trust::AsTheBinary);
+        check_trust("/no/tree/lib/host/plugins", Trust::AsTheBinary);
+        check_trust("/no/home/.local/share/host/plugins", Trust::Pins);
     }
 
     #[test]

@@ -135,6 +135,8 @@ pub enum Step {
     PutInPlace,
     /// Make that name durable. The new file is visible by then.
     SyncFolder,
+    /// Remove the file.
+    Remove,
 }
 
 impl fmt::Display for Step {
@@ -147,6 +149,7 @@ impl fmt::Display for Step {
             Self::Sync => "sync the temporary file of",
             Self::PutInPlace => "put in place",
             Self::SyncFolder => "sync the folder",
+            Self::Remove => "remove",
         })
     }
 }

@@ -135,6 +135,20 @@ pub fn create_folders(disk: &Disk, folder: &Guarded) -> Result<(), WriteError> {
     missing.into_iter().rev().try_for_each(|at| create_one(disk, at))
 }
 
+/// Removes a file and makes that durable; one that is gone already is as good.
+///
+/// # Errors
+/// [`WriteError`] when it stays.
+pub fn remove(disk: &Disk, target: &Guarded) -> Result<(), WriteError> {
+    let path = target.path();
+    match disk.remove(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        result => result.map_err(WriteError::at(Step::Remove, path))?,
+    }
+    let folder = path.parent().unwrap_or(path);
+    disk.sync_folder(folder).map_err(WriteError::at(Step::SyncFolder, folder))
+}
+
 fn create_one(disk: &Disk, folder: &Path) -> Result<(), WriteError> {
     if let Err(error) = disk.create_folder(folder) {
         // When another process was faster it is the folder that we want.
@@ -207,6 +221,17 @@ mod tests {
     fn the_first_byte_that_is_no_text_is_named() {
         check_read(b"abc\xff", Err("it is not UTF-8 text: the byte at offset 3 starts no character"));
         check_read(b"{\"a\":\"\xc3", Err("it is not UTF-8 text: the byte at offset 6 starts no character"));
+    }
+
+    #[test]
+    fn a_file_is_removed_and_one_that_is_gone_is_no_error() {
+        let home = Home::new();
+        put(&home.at("a"), b"x");
+        let target = crate::store::Guard::new(None).check(home.at("a")).unwrap();
+        for _ in 0..2 {
+            remove(&Disk::default(), &target).unwrap();
+            assert!(!home.at("a").exists());
+        }
     }
 
     #[track_caller]

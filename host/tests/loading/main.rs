@@ -7,6 +7,7 @@ mod build;
 mod finds;
 mod log;
 mod misbehaves;
+mod pinned;
 mod refuses;
 mod versions;
 mod world;

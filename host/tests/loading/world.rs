@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use host::plugins::{Folder, LoadedKind, Origin, PluginError, Registry, SearchPath, open_kind};
+use host::plugins::{Folder, LoadedKind, Origin, PluginError, Registry, SearchPath, Trust, Unpinned, open_kind};
 use tempfile::TempDir;
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, SubscriberExt as _};
@@ -55,7 +55,7 @@ impl World {
 
     /// Opens a kind.
     pub(crate) fn open(&self, name: &str) -> Result<LoadedKind, PluginError> {
-        open_kind(&self.registry(), name)
+        open_kind(&self.registry(), name, Unpinned::Allow).map(|opened| opened.kind)
     }
 
     /// Opens a kind that must be fine.
@@ -72,8 +72,8 @@ pub(crate) fn file_name(plugin: &str) -> String {
 
 /// A search path of these folders.
 pub(crate) fn search(folders: &[&Path]) -> SearchPath {
-    let folders = folders.iter().map(|folder| Folder { path: (*folder).to_owned(), origin: Origin::Flag });
-    SearchPath { folders: folders.collect() }
+    let folder = |path: &&Path| Folder { path: (*path).to_owned(), origin: Origin::Flag, trust: Trust::Word };
+    SearchPath { folders: folders.iter().map(folder).collect() }
 }
 
 /// Everything logged so far by any test of this process, a line for each event: level, target, fields in order.

@@ -5,6 +5,7 @@
 
 mod append;
 mod fold;
+mod plugins;
 mod strace;
 
 use host_tests::{HostCommand, Out, World};

@@ -8,7 +8,6 @@ use plugin_api::rules::time::Timestamp;
 
 use super::Context;
 use crate::cli::args::InitArgs;
-use crate::cli::kinds;
 use crate::cli::outcome::{CommandError, Outcome};
 use crate::clock;
 use crate::ledger::calls;
@@ -92,7 +91,7 @@ fn apply(
     now: Timestamp,
 ) -> Result<(), FatalError> {
     let check = |path: &PathBuf| guard.check(path).map_err(|error| error.code().of(&error));
-    let (kinds, warnings) = kinds::open_all(context.registry);
+    let (kinds, warnings) = context.kinds.open_all();
     context.ui.warn(&warnings);
     let kinds: Vec<&KindDeclaration> = kinds.iter().map(|kind| kind.declaration()).collect();
     for folder in [&places.ledger, &places.spool, &places.snapshots] {

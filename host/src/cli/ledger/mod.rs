@@ -17,12 +17,11 @@ use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser};
 use plugin_api::KindDeclaration;
 
 use super::args::{Cli, Global, LedgerVerb};
-use super::kinds;
+use super::kinds::Kinds;
 use super::outcome::{CommandError, Outcome};
 use super::ui::Ui;
 use crate::ledger::kind::Kind as _;
 use crate::ledger::shape::Shape;
-use crate::plugins::Registry;
 use crate::reasons::Fatal;
 use crate::store::Disk;
 
@@ -39,21 +38,21 @@ struct LedgerCli {
 /// What a verb works with.
 struct Context<'c, 'k> {
     shape: &'c Shape<'k>,
-    registry: &'c Registry,
+    kinds: &'c Kinds<'c>,
     disk: &'c Disk,
     ui: &'c Ui,
 }
 
 /// Runs a verb of the ledger `name`.
 pub(super) fn run(name: Option<&str>, args: &[OsString], global: &Global, ui: &Ui) -> Result<Outcome, CommandError> {
-    let registry = kinds::registry(global);
+    let kinds = Kinds::find(global, ui);
     let Some(name) = name else {
-        return if args.is_empty() { Err(usage(&registry).into()) } else { help(&registry, ui) };
+        return if args.is_empty() { Err(usage(&kinds).into()) } else { help(&kinds, ui) };
     };
-    let kind = kinds::open(&registry, name)?;
+    let kind = kinds.open(name)?;
     let shape = Shape::new(&kind);
     let disk = Disk::from_env().map_err(|error| Fatal::WriteFailed.of(&error))?;
-    let context = Context { shape: &shape, registry: &registry, disk: &disk, ui };
+    let context = Context { shape: &shape, kinds: &kinds, disk: &disk, ui };
     let command = command(kind.declaration());
     let program = format!("host run {}", kind.declaration().name);
     let matches = command.try_get_matches_from(std::iter::once(program.into()).chain(args.iter().cloned()))?;
@@ -98,14 +97,14 @@ fn command(kind: &KindDeclaration) -> clap::Command {
 }
 
 /// `host run --help`: the flags, and which ledgers there are.
-fn help(registry: &Registry, ui: &Ui) -> Result<Outcome, CommandError> {
-    ui.page(&run_command().after_long_help(found(registry)).render_long_help().ansi().to_string())?;
+fn help(kinds: &Kinds<'_>, ui: &Ui) -> Result<Outcome, CommandError> {
+    ui.page(&run_command().after_long_help(found(kinds)).render_long_help().ansi().to_string())?;
     Ok(Outcome::OK)
 }
 
 /// `host run` without a name.
-fn usage(registry: &Registry) -> clap::Error {
-    let message = format!("name a ledger and a verb\n\n{}", found(registry));
+fn usage(kinds: &Kinds<'_>) -> clap::Error {
+    let message = format!("name a ledger and a verb\n\n{}", found(kinds));
     run_command().error(clap::error::ErrorKind::MissingRequiredArgument, message)
 }
 
@@ -117,10 +116,11 @@ fn run_command() -> clap::Command {
 }
 
 /// Which ledgers can be run, as far as manifests tell, and how to go on.
-fn found(registry: &Registry) -> String {
-    let names = kinds::names(registry);
+fn found(kinds: &Kinds<'_>) -> String {
+    let names = kinds.names();
     if names.is_empty() {
-        let folders = registry.searched().iter().map(|searched| format!("  {}\n", searched.folder.path.display()));
+        let folders =
+            kinds.registry().searched().iter().map(|searched| format!("  {}\n", searched.folder.path.display()));
         let folders: String = folders.collect();
         return format!("No ledger was found. Searched, and more with --plugin-dir:\n{folders}");
     }

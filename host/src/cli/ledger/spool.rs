@@ -8,7 +8,6 @@ use plugin_api::rules::time::Timestamp;
 
 use super::Context;
 use crate::cli::args::SpoolArgs;
-use crate::cli::kinds;
 use crate::cli::outcome::{CommandError, Outcome};
 use crate::clock;
 use crate::ledger::fatal::FatalError;
@@ -24,7 +23,7 @@ use crate::store::spool::{Listing, list, read};
 pub(super) fn run(context: &Context<'_, '_>, args: &SpoolArgs) -> Result<Outcome, CommandError> {
     // Common to the reference's verbs, so it is accepted; nothing here depends on the time.
     now(args.clock.now.as_deref(), &clock::now)?;
-    let (kinds, mut warnings) = kinds::open_all(context.registry);
+    let (kinds, mut warnings) = context.kinds.open_all();
     let shapes: Vec<Shape<'_>> = kinds.iter().map(|kind| Shape::new(kind)).collect();
     let found = match &args.out_dir {
         Some(folder) => match list(folder).map_err(|error| error.code().of(&error))? {

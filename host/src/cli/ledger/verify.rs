@@ -5,7 +5,6 @@ use plugin_api::rules::text::printable;
 
 use super::Context;
 use crate::cli::args::VerifyArgs;
-use crate::cli::kinds;
 use crate::cli::outcome::{CommandError, Outcome};
 use crate::ledger::reduce::read_config;
 use crate::ledger::shape::Shape;
@@ -17,7 +16,7 @@ use crate::reasons::Fatal;
 pub(super) fn run(context: &Context<'_, '_>, args: &VerifyArgs) -> Result<Outcome, CommandError> {
     let state = StateDir::choose(args.place.state_dir.as_deref())?;
     let config = read_config(&state, context.shape)?;
-    let (kinds, warnings) = kinds::open_all(context.registry);
+    let (kinds, warnings) = context.kinds.open_all();
     let shapes: Vec<Shape<'_>> = kinds.iter().map(|kind| Shape::new(kind)).collect();
     let checks = verify(&state, context.shape, &shapes, &config)?;
     if args.json {
