@@ -34,7 +34,7 @@ pub enum FindError {
     Pins {
         /// The name that was asked for.
         name: String,
-        /// Text of the [`PinsError`].
+        /// Text of the [`PinsError`](super::pins::PinsError).
         why: String,
     },
     /// The file that should serve it cannot be read.
