@@ -19,9 +19,9 @@ use super::state::{FOLD, STATUS, SUMMARY, fold_file_elsewhere};
 use crate::store::lock::PATIENCE;
 use crate::store::{FoldLock, Guard, Guarded, Mode, OutputLock, Staged, Staging, commit_all, create_exclusive, temps};
 
-/// Size at which a piece of the snapshot is handed to the thread that hashes and writes.
+/// Size at which a piece of the snapshot is handed to the threads that write and hash.
 const PIECE: usize = 1 << 20;
-/// Pieces that may wait for that thread: enough that neither waits for long, few enough for the memory bound.
+/// Pieces that may wait for each of them: enough that none waits for long, few enough for the memory bound.
 const WAITING: usize = 6;
 
 /// Every path that a fold writes, judged by the guard.
