@@ -10,10 +10,14 @@ use abi_stable::sabi_trait::TD_Opaque;
 use abi_stable::std_types::{RResult, RStr, RString};
 
 use crate::adapt::Adapter;
+use crate::adapt_organ::OrganAdapter;
 use crate::declaration::KindDeclaration;
-use crate::ffi::{FfiError, HostApi_Ref, KindBox, KindObject_TO, PluginModule, PluginModule_Ref};
+use crate::ffi::{
+    FfiError, HostApi_Ref, KindBox, KindObject_TO, OrganBox, OrganObject_TO, PluginModule, PluginModule_Ref,
+};
 use crate::guard::guard;
 use crate::kind::{Failure, LedgerKind};
+use crate::organ::{Organ, OrganDeclaration};
 use crate::{contract, log};
 
 #[doc(hidden)]
@@ -33,7 +37,7 @@ impl KindEntry {
     /// At compile time, when the name is not lower-case ASCII letters, digits and single dashes.
     #[must_use]
     pub const fn of<K: LedgerKind>() -> Self {
-        assert!(is_name(K::NAME.as_bytes()), "a kind's NAME is lower-case letters, digits and single dashes");
+        assert!(is_name(K::NAME.as_bytes(), b"-"), "a kind's NAME is lower-case letters, digits and single dashes");
         Self {
             name: K::NAME,
             declaration: || K::default().declaration(),
@@ -42,10 +46,38 @@ impl KindEntry {
     }
 }
 
-/// What [`export_plugin!`](crate::export_plugin) makes of a package.
+/// One exported organ.
+pub struct OrganEntry {
+    name: &'static str,
+    declaration: fn() -> OrganDeclaration,
+    open: fn() -> OrganBox,
+}
+
+impl OrganEntry {
+    /// The entry of organ `O`.
+    ///
+    /// # Panics
+    /// At compile time, when the name is not lower-case ASCII letters, digits and single dashes or underscores.
+    #[must_use]
+    pub const fn of<O: Organ>() -> Self {
+        assert!(
+            is_name(O::NAME.as_bytes(), b"-_"),
+            "an organ's NAME is lower-case letters, digits and single dashes or underscores"
+        );
+        Self {
+            name: O::NAME,
+            declaration: || O::default().declaration(),
+            open: || OrganObject_TO::from_value(OrganAdapter::<O>::open(), TD_Opaque),
+        }
+    }
+}
+
+/// What [`export_plugin!`](crate::export_plugin) makes of a package: kinds or organs, never both.
 pub trait Plugin: 'static {
     /// Its kinds, in the order in which they were written.
-    const KINDS: &'static [KindEntry];
+    const KINDS: &'static [KindEntry] = &[];
+    /// Its organs, in the order in which they were written.
+    const ORGANS: &'static [OrganEntry] = &[];
 }
 
 /// What the root symbol of `P` points at: version and layout of the contract, and the constructor of the module.
@@ -64,7 +96,14 @@ pub const fn header<P: Plugin>() -> LibHeader {
 /// The module of `P`; without loading, for tests that link a plugin in.
 #[must_use]
 pub fn module<P: Plugin>() -> PluginModule_Ref {
-    PluginModule { init, declarations: declarations::<P>, open_kind: open_kind::<P> }.leak_into_prefix()
+    PluginModule {
+        init,
+        declarations: declarations::<P>,
+        open_kind: open_kind::<P>,
+        organ_declarations: organ_declarations::<P>,
+        open_organ: open_organ::<P>,
+    }
+    .leak_into_prefix()
 }
 
 extern "C" fn init(host: HostApi_Ref) -> RResult<(), FfiError> {
@@ -97,11 +136,38 @@ extern "C" fn open_kind<P: Plugin>(name: RStr<'_>) -> RResult<KindBox, FfiError>
     opened.map_err(FfiError::from).into()
 }
 
-const fn is_name(name: &[u8]) -> bool {
+extern "C" fn organ_declarations<P: Plugin>() -> RResult<RString, FfiError> {
+    let text = guard(|| {
+        let declared = P::ORGANS.iter().map(declared_organ).collect::<Result<Vec<_>, _>>()?;
+        serde_json::to_string(&declared).map_err(|error| Failure::new("invalid_answer", error.to_string()))
+    });
+    text.map(RString::from).map_err(FfiError::from).into()
+}
+
+fn declared_organ(entry: &OrganEntry) -> Result<OrganDeclaration, Failure> {
+    let declaration = (entry.declaration)();
+    if declaration.name == entry.name {
+        return Ok(declaration);
+    }
+    let message = format!("the organ's NAME is {}, its declaration says {}", entry.name, declaration.name);
+    Err(Failure::new("invalid_answer", message))
+}
+
+extern "C" fn open_organ<P: Plugin>(name: RStr<'_>) -> RResult<OrganBox, FfiError> {
+    let opened = guard(|| {
+        let entry = P::ORGANS.iter().find(|entry| entry.name == name.as_str());
+        let entry = entry.ok_or_else(|| Failure::new("unknown_organ", format!("this plugin has no organ {name}")))?;
+        Ok((entry.open)())
+    });
+    opened.map_err(FfiError::from).into()
+}
+
+/// Whether `name` is lower-case ASCII letters and digits, with single `marks` between them.
+const fn is_name(name: &[u8], marks: &[u8]) -> bool {
     let mut at = 0;
     let mut after_dash = true;
     while at < name.len() {
-        let dash = name[at] == b'-';
+        let dash = name[at] == marks[0] || marks.len() > 1 && name[at] == marks[1];
         if !(name[at].is_ascii_lowercase() || name[at].is_ascii_digit() && at > 0 || dash && !after_dash) {
             return false;
         }
@@ -121,6 +187,8 @@ pub struct Package {
     pub symbol: &'static str,
     /// Its kinds.
     pub kinds: &'static [KindEntry],
+    /// Its organs.
+    pub organs: &'static [OrganEntry],
 }
 
 impl Package {
@@ -167,6 +235,14 @@ impl Package {
             at = put(out, at, "\"");
             index += 1;
         }
+        at = put(out, at, "],\"organs\":[");
+        index = 0;
+        while index < self.organs.len() {
+            at = put(out, at, if index == 0 { "\"" } else { ",\"" });
+            at = put(out, at, self.organs[index].name);
+            at = put(out, at, "\"");
+            index += 1;
+        }
         put(out, at, "]}")
     }
 }
@@ -184,21 +260,29 @@ const fn put(out: &mut [u8], mut at: usize, text: &str) -> usize {
     at
 }
 
-/// Makes a library of kind `cdylib` loadable by the host. Written once for a package, at the root of its library:
+/// Makes a library of kind `cdylib` loadable by the host. Written once for a package, at the root of its library, with
+/// kinds or with organs:
 ///
 /// ```text
 /// plugin_api::export_plugin! { kinds: [rules::IssueDebt] }
+/// plugin_api::export_plugin! { organs: [Command] }
 /// ```
 ///
 /// It defines `HostPlugin`, by which a test can link the plugin in without loading it.
 #[macro_export]
 macro_rules! export_plugin {
     (kinds: [$($kind:ty),+ $(,)?] $(,)?) => {
+        $crate::export_plugin! { @items KINDS: KindEntry, [$($kind),+] }
+    };
+    (organs: [$($organ:ty),+ $(,)?] $(,)?) => {
+        $crate::export_plugin! { @items ORGANS: OrganEntry, [$($organ),+] }
+    };
+    (@items $list:ident: $entry:ident, [$($item:ty),+]) => {
         /// This package as a plugin.
         pub struct HostPlugin;
 
         impl $crate::export::Plugin for HostPlugin {
-            const KINDS: &'static [$crate::export::KindEntry] = &[$($crate::export::KindEntry::of::<$kind>()),+];
+            const $list: &'static [$crate::export::$entry] = &[$($crate::export::$entry::of::<$item>()),+];
         }
 
         const _: () = {
@@ -207,6 +291,7 @@ macro_rules! export_plugin {
                 version: ::core::env!("CARGO_PKG_VERSION"),
                 symbol: ::core::concat!("host_plugin_root_v1_", ::core::env!("CARGO_PKG_NAME")),
                 kinds: <HostPlugin as $crate::export::Plugin>::KINDS,
+                organs: <HostPlugin as $crate::export::Plugin>::ORGANS,
             };
 
             // The names are `contract::SECTION_*`; an attribute takes literals only.

@@ -1,7 +1,8 @@
 //! What crosses the library boundary: the only file that names abi_stable's types, and the adapter's and loader's alone.
 //!
 //! How it may grow (README.md, "Evolution"): a minor of the contract adds fields after `last_prefix_field` of
-//! [`PluginModule`] and [`HostApi`], and methods with a default body at the end of [`KindObject`]. Every other struct is
+//! [`PluginModule`] and [`HostApi`], and methods with a default body at the end of [`KindObject`],
+//! [`OrganObject`], [`SessionObject`] and [`ServicesObject`]. Every other struct is
 //! frozen until the next major: no field more, none renamed, none moved. What must grow sooner is JSON text. What looks
 //! like an enum is text or a number, because an enum cannot get a new variant.
 //!
@@ -37,8 +38,12 @@ pub struct PluginModule {
     /// The declarations of all kinds: a JSON list of [`crate::KindDeclaration`].
     pub declarations: extern "C" fn() -> RResult<RString, FfiError>,
     /// Opens the kind of this name.
-    #[sabi(last_prefix_field)]
     pub open_kind: extern "C" fn(RStr<'_>) -> RResult<KindBox, FfiError>,
+    /// The declarations of all organs: a JSON list of [`crate::organ::OrganDeclaration`].
+    pub organ_declarations: extern "C" fn() -> RResult<RString, FfiError>,
+    /// Opens the organ of this name.
+    #[sabi(last_prefix_field)]
+    pub open_organ: extern "C" fn(RStr<'_>) -> RResult<OrganBox, FfiError>,
 }
 
 impl RootModule for PluginModule_Ref {
@@ -109,6 +114,57 @@ pub trait KindObject: Send + Sync {
 
 /// An opened kind.
 pub type KindBox = KindObject_TO<'static, RBox<()>>;
+
+/// One organ of a plugin. Everything but the services crosses as JSON text: see [`crate::organ`].
+#[sabi_trait]
+pub trait OrganObject: Send + Sync {
+    /// A call of a verb to the plan of its units.
+    fn plan(&self, call: RStr<'_>, services: &ServicesBox) -> RResult<RString, FfiError>;
+
+    /// Opens a session.
+    fn open(&self, opening: RStr<'_>, services: &ServicesBox) -> RResult<SessionBox, FfiError>;
+
+    /// What a run came to, to exit code, page and JSON.
+    #[sabi(last_prefix_field)]
+    fn finish(&self, ended: RStr<'_>) -> RResult<RString, FfiError>;
+}
+
+/// An opened organ.
+pub type OrganBox = OrganObject_TO<'static, RBox<()>>;
+
+/// A session of an organ.
+#[sabi_trait]
+pub trait SessionObject: Send {
+    /// A unit to its answer.
+    fn run(&mut self, unit: RStr<'_>, services: &ServicesBox) -> RResult<RString, FfiError>;
+
+    /// Ends the session; every other call fails from then on.
+    #[sabi(last_prefix_field)]
+    fn close(&mut self, services: &ServicesBox) -> RResult<(), FfiError>;
+}
+
+/// An open session.
+pub type SessionBox = SessionObject_TO<'static, RBox<()>>;
+
+/// What an organ may ask during one call. Given by the host, valid until the call returns.
+#[sabi_trait]
+pub trait ServicesObject: Send + Sync {
+    /// Asks a service: its name and a JSON object, answered by a JSON object. See [`crate::organ::services`].
+    fn ask(&self, service: RStr<'_>, request: RStr<'_>) -> RResult<RString, FfiError>;
+
+    /// Whether the call was cancelled.
+    fn cancelled(&self) -> RResult<bool, FfiError>;
+
+    /// Milliseconds that the call may still take; `u64::MAX` without a deadline.
+    fn remaining_ms(&self) -> RResult<u64, FfiError>;
+
+    /// Names of the services that the host has: a JSON list.
+    #[sabi(last_prefix_field)]
+    fn features(&self) -> RResult<RString, FfiError>;
+}
+
+/// Services for one call.
+pub type ServicesBox = ServicesObject_TO<'static, RBox<()>>;
 
 /// Observations to judge and custom values to normalise.
 #[repr(C)]

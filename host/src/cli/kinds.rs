@@ -5,6 +5,7 @@ use super::explain::OwnReason;
 use super::ui::Ui;
 use crate::ledger::fatal::FatalError;
 use crate::ledger::kind::Kind as _;
+use crate::plugins::pins::Role;
 use crate::plugins::{Claim, LoadedKind, PluginError, Registry, SearchPath, Standing, Unpinned, open_kind};
 use crate::reasons;
 
@@ -50,12 +51,17 @@ impl<'u> Kinds<'u> {
 
     /// Names of the kinds that there are, as far as manifests tell, in listing order.
     pub(super) fn names(&self) -> Vec<&str> {
-        let served = self.registry.entries().iter().flat_map(|entry| &entry.names);
-        let mut names: Vec<&str> =
-            served.filter(|served| served.claim == Claim::Holds).map(|served| served.name.as_str()).collect();
+        let mut names = self.served(Role::Kind);
         let rank = |name: &str| FIRST.iter().position(|first| *first == name).unwrap_or(FIRST.len());
         names.sort_by_key(|name| (rank(name), *name));
         names
+    }
+
+    /// Names of the plugins of a role, as far as manifests tell, as they were found.
+    pub(super) fn served(&self, role: Role) -> Vec<&str> {
+        let entries = self.registry.entries().iter().filter(|entry| entry.role() == Some(role));
+        let served = entries.flat_map(|entry| &entry.names).filter(|served| served.claim == Claim::Holds);
+        served.map(|served| served.name.as_str()).collect()
     }
 
     /// Every kind that can be opened, in listing order. One that cannot is a warning: it blocks no other.

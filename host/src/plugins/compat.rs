@@ -152,6 +152,7 @@ mod tests {
             panic: "unwind".to_owned(),
             symbol: "s".to_owned(),
             kinds: vec!["a".to_owned()],
+            organs: Vec::new(),
         }
     }
 

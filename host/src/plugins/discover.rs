@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::compat::{self, Incompatible};
 use super::find::{FindError, incompatible, unreadable};
 use super::manifest::{InspectError, Inspected, inspect};
-use super::pins::{Pin, Pins, PinsError, copy_of};
+use super::pins::{Pin, Pins, PinsError, Role, copy_of};
 use super::search::{Folder, Origin, SearchPath, Trust};
 
 /// Everything that was found on a search path.
@@ -248,7 +248,7 @@ impl Entry {
             }
             return None;
         }
-        let names = state.inspected().map(|inspected| holding(&inspected.manifest.kinds)).unwrap_or_default();
+        let names = state.inspected().map(|inspected| holding(inspected.manifest.names())).unwrap_or_default();
         Some(Self { file, origin, standing, state, names })
     }
 
@@ -279,6 +279,17 @@ impl Entry {
         let stem = self.file.file_stem().map(|stem| folded(&stem.to_string_lossy())).unwrap_or_default();
         let stem = stem.strip_prefix("lib").unwrap_or(&stem);
         stem == wanted || stem.strip_suffix(wanted).is_some_and(|before| before.ends_with('-'))
+    }
+}
+
+impl Entry {
+    /// What it is for: by its pin, else by its manifest; `None` when that cannot be read.
+    #[must_use]
+    pub fn role(&self) -> Option<Role> {
+        match (&self.standing, self.state.inspected()) {
+            (Standing::Pinned(pin, _), _) => Some(pin.role),
+            (Standing::AsTheBinary | Standing::Unpinned, inspected) => inspected.map(|found| found.manifest.role()),
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use plugin_api::rules::time::Timestamp;
 use super::compat::{self, Incompatible};
 use super::discover::{Registry, folded};
 use super::library::{Library, LibraryError};
-use super::pins::{Fingerprint, LOCK_FILE, Pin, Pins, PinsError, Role, STORE, copy_of};
+use super::pins::{Fingerprint, LOCK_FILE, Pin, Pins, PinsError, STORE, copy_of};
 use super::search::{Folder, Origin, SearchPath, Trust};
 use crate::reasons::Fatal;
 use crate::store::lock::PATIENCE;
@@ -73,7 +73,7 @@ pub enum InstallError {
         why: Incompatible,
     },
     /// Its manifest lists no name, so nothing could ever be asked of it.
-    #[error("{}: its manifest lists no name; name its kinds in the export_plugin! macro", .0.display())]
+    #[error("{}: its manifest lists no name; name its kinds or organs in the export_plugin! macro", .0.display())]
     Nameless(PathBuf),
     /// Another plugin that was added serves one of its names.
     #[error("{name} is served by {package} {version}, added from {source_file}")]
@@ -237,8 +237,8 @@ fn pin(library: &Library) -> Pin {
     Pin {
         sha256: library.sha256.clone(),
         size: library.size(),
-        role: Role::Kind,
-        names: manifest.kinds.clone(),
+        role: manifest.role(),
+        names: manifest.names().to_vec(),
         package: manifest.package.clone(),
         version: manifest.version.clone(),
         contract: manifest.contract.clone(),

@@ -12,9 +12,11 @@ use abi_stable::StableAbi;
 use abi_stable::abi_stability::abi_checking::{CheckingGlobals, check_layout_compatibility_with_globals};
 use abi_stable::library::{AbiHeaderRef, LibHeader, RootModule};
 use abi_stable::std_types::RStr;
-use plugin_api::ffi::{FfiError, KindBox, PluginModule_Ref};
+use plugin_api::ffi::{FfiError, KindBox, OrganBox, PluginModule_Ref};
+use plugin_api::organ::OrganDeclaration;
 use plugin_api::{KindDeclaration, contract};
 use semver::Version;
+use serde::de::DeserializeOwned;
 
 use super::compat::{self, Incompatible};
 use super::explain::{Interface, explain};
@@ -29,6 +31,7 @@ pub struct Plugin {
     manifest: Manifest,
     file: PathBuf,
     declarations: Vec<KindDeclaration>,
+    organs: Vec<OrganDeclaration>,
 }
 
 /// Why a plugin cannot be loaded or opened.
@@ -90,7 +93,7 @@ pub enum LoadErrorKind {
         /// What went wrong.
         message: String,
     },
-    /// The declarations are no JSON, or not of the kinds that the manifest lists.
+    /// The declarations are no JSON, or not those that the manifest lists.
     #[error("its declarations make no sense: {0}; report this to its author")]
     Declarations(String),
 }
@@ -145,6 +148,21 @@ impl Plugin {
         opened.map_err(|failure| self.error(failed("open_kind", failure)))
     }
 
+    /// What its organs declare.
+    #[must_use]
+    pub fn organs(&self) -> &[OrganDeclaration] {
+        &self.organs
+    }
+
+    /// Opens one of its organs.
+    ///
+    /// # Errors
+    /// [`LoadErrorKind::Failed`] when the plugin refuses or panics.
+    pub fn open_organ(&self, name: &str) -> Result<OrganBox, LoadError> {
+        let opened = (self.module.open_organ())(RStr::from(name)).into_result();
+        opened.map_err(|failure| self.error(failed("open_organ", failure)))
+    }
+
     pub(super) fn error(&self, kind: LoadErrorKind) -> LoadError {
         error(&self.file, &self.manifest, kind)
     }
@@ -178,8 +196,12 @@ fn open(image: &Image) -> Result<Plugin, LoadErrorKind> {
     })?;
     (module.init())(host_api(&manifest.package)).into_result().map_err(|failure| failed("init", failure))?;
     let declared = (module.declarations())().into_result().map_err(|failure| failed("declarations", failure))?;
-    let declarations = read_declarations(&declared, manifest).map_err(LoadErrorKind::Declarations)?;
-    Ok(Plugin { module, manifest: manifest.clone(), file: image.file().to_owned(), declarations })
+    let declarations: Vec<KindDeclaration> =
+        read_declarations(&declared, &manifest.kinds, |kind: &KindDeclaration| &kind.name)?;
+    let declared =
+        (module.organ_declarations())().into_result().map_err(|failure| failed("organ_declarations", failure))?;
+    let organs = read_declarations(&declared, &manifest.organs, |organ: &OrganDeclaration| &organ.name)?;
+    Ok(Plugin { module, manifest: manifest.clone(), file: image.file().to_owned(), declarations, organs })
 }
 
 /// Maps the library and finds its header.
@@ -252,11 +274,18 @@ fn check_layout(header: &LibHeader, manifest: &Manifest) -> Result<(), LoadError
         .map_err(|errors| LoadErrorKind::Layout(explain(&errors, interface)))
 }
 
-fn read_declarations(text: &str, manifest: &Manifest) -> Result<Vec<KindDeclaration>, String> {
-    let declarations: Vec<KindDeclaration> = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let names: Vec<_> = declarations.iter().map(|declaration| declaration.name.as_str()).collect();
-    if names != manifest.kinds {
-        return Err(format!("it declares {}, its manifest lists {}", names.join(", "), manifest.kinds.join(", ")));
+fn read_declarations<T: DeserializeOwned>(
+    text: &str,
+    listed: &[String],
+    name: impl Fn(&T) -> &String,
+) -> Result<Vec<T>, LoadErrorKind> {
+    let declarations: Vec<T> =
+        serde_json::from_str(text).map_err(|error| LoadErrorKind::Declarations(error.to_string()))?;
+    let names: Vec<&String> = declarations.iter().map(name).collect();
+    if names.iter().copied().ne(listed) {
+        let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
+        let why = format!("it declares {}, its manifest lists {}", names.join(", "), listed.join(", "));
+        return Err(LoadErrorKind::Declarations(why));
     }
     Ok(declarations)
 }

@@ -12,6 +12,7 @@ use plugin_api::contract;
 use serde::Deserialize;
 
 use super::facts::machine;
+use super::pins::Role;
 
 /// What the manifest says. Unknown keys are ignored: a newer contract may add some.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -39,6 +40,26 @@ pub struct Manifest {
     /// Names of the kinds it serves.
     #[serde(default)]
     pub kinds: Vec<String>,
+    /// Names of the organs it serves.
+    #[serde(default)]
+    pub organs: Vec<String>,
+}
+
+impl Manifest {
+    /// What it is for. A library serves names of one role.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        if self.organs.is_empty() { Role::Kind } else { Role::Organ }
+    }
+
+    /// The names it serves.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        match self.role() {
+            Role::Kind => &self.kinds,
+            Role::Organ => &self.organs,
+        }
+    }
 }
 
 /// A manifest with what the file's own headers say.
@@ -76,6 +97,9 @@ pub enum InspectError {
     /// Two plugins linked into one library.
     #[error("the library holds more than one plugin; give each plugin package a library of its own")]
     Several,
+    /// Kinds and organs in one library.
+    #[error("the library serves kinds and organs; give each role a library of its own")]
+    BothRoles,
     /// A format of a later host.
     #[error("the manifest has format {0}, this host reads format 1; install a newer host")]
     Format(u32),
@@ -132,7 +156,9 @@ fn parse(text: &[u8]) -> Result<Manifest, InspectError> {
     match formats.next().transpose().map_err(InspectError::Garbled)? {
         Some(Format { manifest: contract::MANIFEST_FORMAT }) if formats.next().is_some() => Err(InspectError::Several),
         Some(Format { manifest: contract::MANIFEST_FORMAT }) | None => {
-            serde_json::from_slice(text).map_err(InspectError::Garbled)
+            let manifest: Manifest = serde_json::from_slice(text).map_err(InspectError::Garbled)?;
+            let both = !manifest.kinds.is_empty() && !manifest.organs.is_empty();
+            if both { Err(InspectError::BothRoles) } else { Ok(manifest) }
         }
         Some(Format { manifest }) => Err(InspectError::Format(manifest)),
     }
@@ -161,7 +187,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let found = match parse(text.as_bytes()) {
-            Ok(manifest) => manifest.kinds.join(","),
+            Ok(manifest) => manifest.names().join(","),
             Err(error) => error.to_string(),
         };
         assert!(found.starts_with(expected), "{found}");
@@ -175,6 +201,16 @@ mod tests {
     #[test]
     fn two_manifests_in_one_section_are_two_plugins() {
         check(&format!("{GOOD}{GOOD}"), "the library holds more than one plugin");
+    }
+
+    #[test]
+    fn a_manifest_of_organs_is_read() {
+        check(&GOOD.replace("\"kinds\"", "\"organs\""), "a");
+    }
+
+    #[test]
+    fn a_manifest_of_kinds_and_organs_is_refused() {
+        check(&GOOD.replace("\"later\":{}", "\"organs\":[\"b\"]"), "the library serves kinds and organs");
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //! | [`pins`] | which plugins the operator added, and their SHA-256 |
 //! | [`trust`], [`image`] | what lets a plugin be loaded; the bytes that are loaded are those that were hashed |
 //! | [`load`] | the library in the process: the host's only unsafe code |
+//! | [`worker`], [`services`] | organs in processes of their own, and what they may ask of the host |
 //! | [`declare`], [`kind`] | whether a declaration makes sense; a loaded kind behind the fold's port |
 //!
 //! May not: decide what a ledger means. Only [`installed`] writes, and through the store.
@@ -31,7 +32,9 @@ mod log;
 pub mod manifest;
 pub mod pins;
 pub mod search;
+pub mod services;
 pub mod trust;
+pub mod worker;
 
 use std::path::Path;
 

@@ -79,12 +79,15 @@ impl fmt::Display for Fingerprint {
 pub enum Role {
     /// It serves kinds of ledgers.
     Kind,
+    /// It serves organs: jobs.
+    Organ,
 }
 
 impl fmt::Display for Role {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Kind => f.write_str("kind"),
+            Self::Organ => f.write_str("organ"),
         }
     }
 }

@@ -98,10 +98,10 @@ const MINOR: Change = ("plugin-api/Cargo.toml", "version = \"1.0.0\"", "version 
 fn a_plugin_of_a_newer_minor_with_more_at_the_end_loads_and_answers() {
     let module = (
         "plugin-api/src/ffi.rs",
-        "    pub open_kind: extern \"C\" fn(RStr<'_>) -> RResult<KindBox, FfiError>,\n",
-        "    pub open_kind: extern \"C\" fn(RStr<'_>) -> RResult<KindBox, FfiError>,\n    pub extra: u64,\n",
+        "    pub open_organ: extern \"C\" fn(RStr<'_>) -> RResult<OrganBox, FfiError>,\n",
+        "    pub open_organ: extern \"C\" fn(RStr<'_>) -> RResult<OrganBox, FfiError>,\n    pub extra: u64,\n",
     );
-    let made = ("plugin-api/src/export.rs", "open_kind: open_kind::<P> }", "open_kind: open_kind::<P>, extra: 7 }");
+    let made = ("plugin-api/src/export.rs", "open_organ: open_organ::<P>,", "open_organ: open_organ::<P>, extra: 7,");
     let method = (
         "plugin-api/src/ffi.rs",
         "    fn verb(&self, call: FfiVerbCall<'_>) -> RResult<RString, FfiError>;\n",

@@ -15,7 +15,7 @@ use crate::plugins::compat;
 use crate::plugins::facts::{Facts, facts};
 use crate::plugins::library::Library;
 use crate::plugins::manifest::Manifest;
-use crate::plugins::pins::{Fingerprint, Role};
+use crate::plugins::pins::Fingerprint;
 use crate::plugins::{Registry, Standing};
 use crate::reasons::Fatal;
 
@@ -86,8 +86,8 @@ impl Shown<'_> {
             ("size", Value::integer(library.size())),
             ("sha256", Value::string(library.sha256.to_string())),
             ("pin", Value::from(self.pin.as_str())),
-            ("role", Value::string(Role::Kind.to_string())),
-            ("names", list(&manifest.kinds)),
+            ("role", Value::string(manifest.role().to_string())),
+            ("names", list(manifest.names())),
             ("package", Value::from(manifest.package.as_str())),
             ("version", Value::from(manifest.version.as_str())),
             ("contract", Value::from(manifest.contract.as_str())),

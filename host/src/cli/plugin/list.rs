@@ -59,7 +59,7 @@ impl<'e> Row<'e> {
     }
 
     fn role(&self) -> Option<Role> {
-        self.served.map(|_| Role::Kind)
+        self.served.and_then(|_| self.entry.role())
     }
 
     /// Version, contract and compiler: of the file, else of its pin.
