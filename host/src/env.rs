@@ -10,6 +10,8 @@ pub const SHARED_PATH: &str = "ROOSYNC_SHARED_PATH";
 pub const LEDGER_STATE_DIR: &str = "COURSIA_LEDGER_STATE_DIR";
 /// Default of `append --actor`.
 pub const LEDGER_ACTOR: &str = "COURSIA_LEDGER_ACTOR";
+/// Folder of the host's own state, below `--state-dir` in precedence.
+pub const STATE_DIR: &str = "HOST_STATE_DIR";
 /// State base on Windows.
 pub const LOCAL_APP_DATA: &str = "LOCALAPPDATA";
 /// State base of the XDG rules.

@@ -1,6 +1,6 @@
 //! The host: ledgers and jobs as dynamically loaded plugins.
 //!
-//! Imports go one way: `main` -> [`cli`] -> [`plugins`] -> [`ledger`] -> [`store`] -> [`reasons`], [`mod@env`], [`clock`].
+//! Imports go one way: `main` -> [`cli`] -> [`supervisor`] -> [`plugins`] -> [`ledger`] -> [`store`] -> [`reasons`], [`mod@env`], [`clock`].
 //! What decides ([`ledger::fold`] and what it calls) reads no clock, file, environment or network.
 
 pub mod cli;
@@ -10,3 +10,4 @@ pub mod ledger;
 pub mod plugins;
 pub mod reasons;
 pub mod store;
+pub mod supervisor;

@@ -26,6 +26,7 @@ Data goes to stdout; warnings (`warn: <code>: <text>`), errors, logs and progres
 Environment (an empty variable counts as unset):
 
   COURSIA_LEDGER_STATE_DIR   folder of all ledgers' state, below --state-dir in precedence
+  HOST_STATE_DIR             folder of what organs keep, below --state-dir in precedence
   LOCALAPPDATA, XDG_STATE_HOME, HOME
                              base of that folder where neither is given
   COURSIA_LEDGER_ACTOR       default of `append --actor`

@@ -6,6 +6,7 @@ use super::fatal::FatalError;
 use crate::env;
 use crate::reasons::Fatal;
 use crate::store::lock::FOLD_LOCK;
+use crate::store::state::state_base;
 
 /// The snapshot's file name.
 pub const SNAPSHOT: &str = "snapshot.json";
@@ -34,9 +35,7 @@ impl StateDir {
         if let Some(root) = env::get(env::LEDGER_STATE_DIR) {
             return Ok(Self { root: root.into() });
         }
-        let base = env::get(env::LOCAL_APP_DATA).or_else(|| env::get(env::XDG_STATE_HOME)).map(PathBuf::from);
-        let base = base.or_else(|| std::env::home_dir().map(|home| home.join(".local").join("state")));
-        let base = base.ok_or_else(|| Fatal::MissingInput.with("no home folder is known; give --state-dir"))?;
+        let base = state_base().ok_or_else(|| Fatal::MissingInput.with("no home folder is known; give --state-dir"))?;
         Ok(Self { root: base.join("CoursIA").join("debt-ledgers") })
     }
 

@@ -14,11 +14,14 @@
 //! | [`load`] | the library in the process: the host's only unsafe code |
 //! | [`worker`], [`services`] | organs in processes of their own, and what they may ask of the host |
 //! | [`declare`], [`kind`] | whether a declaration makes sense; a loaded kind behind the fold's port |
+//! | [`declare_organ`], [`arguments`] | whether an organ's declaration makes sense; the values of its arguments |
 //!
 //! May not: decide what a ledger means. Only [`installed`] writes, and through the store.
 
+pub mod arguments;
 pub mod compat;
 pub mod declare;
+pub mod declare_organ;
 pub mod discover;
 mod explain;
 pub mod facts;

@@ -25,6 +25,7 @@ pub mod names;
 mod platform;
 pub mod resolve;
 pub mod spool;
+pub mod state;
 pub mod temps;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -1,0 +1,9 @@
+//! Runs organs: wires workers, services and sessions for one run.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`contract`] | whether an answer is accepted when no check judges it: pure |
+//! | [`order`] | which unit runs next: pure |
+
+pub mod contract;
+pub mod order;
