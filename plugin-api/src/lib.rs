@@ -14,6 +14,7 @@
 //! | [`rules`] | pure rules for text, time and numbers that host and plugins share |
 //! | [`export`], [`contract`] | the manifest and the root symbol that [`export_plugin!`] leaves in the file |
 //! | [`guard`], [`log`] | panics become failures; events and panics reach the host's log |
+//! | `testkit` (a feature) | a scripted host and the conformance suite, for tests of plugins |
 //! | [`answer`], [`cross`], [`adapt`], [`adapt_organ`], [`ffi`] | the crossing itself, for the adapter and the host alone |
 //!
 //! May not: read a clock, a file, the environment or the network.
@@ -32,6 +33,8 @@ pub mod kind;
 pub mod log;
 pub mod organ;
 pub mod rules;
+#[cfg(feature = "testkit")]
+pub mod testkit;
 
 pub use declaration::{
     EntityDeclaration, EntityKey, EntityKeyType, Example, FieldDeclaration, FieldType, KeyPart, KindDeclaration,

@@ -44,3 +44,11 @@ impl Organ for Command {
         finish::finish(ended)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn it_conforms() {
+        plugin_api::testkit::assert_organ(&super::Command);
+    }
+}
