@@ -1,18 +1,17 @@
 //! The checkpoint contract (L 7, D5): a prior snapshot is believed only when every part of it is what a fold writes.
 
-use plugin_api::Value;
 use plugin_api::rules::time::Timestamp;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::digest::{StateDigest, write_row};
+use super::digest::StateDigest;
 use super::fatal::FatalError;
 use super::outer::Outer;
+use super::prior_doc::PriorDoc;
 use super::record::ObservationId;
 use super::records::Records;
-use super::rowcheck::{CheckedRow, Damage, check_rows};
+use super::rowcheck::{Damage, Run};
 use super::shape::Shape;
-use super::snapshot_doc::{RowDoc, SnapshotDoc};
 use crate::reasons::Fatal;
 
 /// Schema id of a snapshot.
@@ -35,8 +34,6 @@ const COUNTERS: [&[&str]; 13] = [
     &["checkpoint", "folded", "checkpoint_rows"],
     &["checkpoint", "folded", "journal_records"],
 ];
-/// Rows that are checked with one call of the kind.
-const CHUNK: usize = 256;
 
 /// What is done with a prior snapshot that is damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,8 +73,8 @@ pub struct Prior {
 ///
 /// # Errors
 /// `CHECKPOINT_LEDGER_MISMATCH`.
-pub fn check_ledger(doc: &SnapshotDoc<'_>, ledger: &str) -> Result<(), FatalError> {
-    match doc.root.get("ledger") {
+pub fn check_ledger(root: &Outer<'_>, ledger: &str) -> Result<(), FatalError> {
+    match root.get("ledger") {
         None => Ok(()),
         Some(found) if found.is_null() || found.as_text() == Some(ledger) => Ok(()),
         Some(found) => {
@@ -92,17 +89,15 @@ pub fn check_ledger(doc: &SnapshotDoc<'_>, ledger: &str) -> Result<(), FatalErro
 ///
 /// # Errors
 /// `CORRUPT_CHECKPOINT`, naming row key and field; `PLUGIN_FAILED`.
-pub fn check(doc: &SnapshotDoc<'_>, shape: &Shape<'_>, on_damage: OnDamage) -> Result<Prior, FatalError> {
-    let rows = check_root(doc, shape.ledger())?;
-    let chunks: Vec<Vec<CheckedRow>> = rows
-        .par_chunks(CHUNK)
-        .enumerate()
-        .map(|(chunk, rows)| check_rows(rows, chunk * CHUNK, shape))
-        .collect::<Result<_, _>>()?;
-    let mut prior = Prior::default();
+pub fn check(doc: PriorDoc<'_>, shape: &Shape<'_>, on_damage: OnDamage) -> Result<Prior, FatalError> {
+    let PriorDoc { root, rows } = doc;
+    let rows = check_root(&root, rows, shape.ledger())?;
+    let runs: Vec<Run> = rows.into_iter().collect::<Result<_, _>>()?;
+    let mut prior = Prior { state_digest: stored_digest(&runs), ..Prior::default() };
     let mut damage = Damages { on_damage, found: Vec::new() };
     let mut keys: FxHashMap<Box<str>, usize> = FxHashMap::default();
-    for (index, row) in chunks.into_iter().flatten().enumerate() {
+    for (index, mut row) in runs.into_iter().flat_map(|run| run.rows).enumerate() {
+        row.name_by_index(index);
         for found in row.damage {
             damage.note(found)?;
         }
@@ -121,8 +116,7 @@ pub fn check(doc: &SnapshotDoc<'_>, shape: &Shape<'_>, on_damage: OnDamage) -> R
         prior.records.append(row.records);
     }
     drop_strangers(&mut prior, &mut damage, shape)?;
-    prior.state_digest = stored_digest(rows);
-    check_tail(doc, &mut prior, &mut damage)?;
+    check_tail(&root, &mut prior, &mut damage)?;
     prior.salvaged = damage.found;
     Ok(prior)
 }
@@ -153,16 +147,17 @@ fn drop_strangers(prior: &mut Prior, damage: &mut Damages, shape: &Shape<'_>) ->
     Ok(())
 }
 
-fn check_root<'d, 'a>(doc: &'d SnapshotDoc<'a>, ledger: &str) -> Result<&'d [RowDoc<'a>], FatalError> {
+/// The rows, when the rest is what a fold writes.
+fn check_root<R>(root: &Outer<'_>, rows: Option<R>, ledger: &str) -> Result<R, FatalError> {
     // A salvage keeps rows; where there are none to be found, it cannot help.
     let corrupt = |what: String| {
         let way_out = "nothing of it can be salvaged: restore the file, or move it away and fold a full export";
         Err(Fatal::CorruptCheckpoint.with(format!("{what}; {way_out}")))
     };
-    if !matches!(doc.root, Outer::Object(_)) {
+    if !matches!(root, Outer::Object(_)) {
         return corrupt("the prior snapshot is not an object".to_owned());
     }
-    let text = |path: &[&str]| doc.at(path).and_then(Outer::as_text);
+    let text = |path: &[&str]| root.at(path).and_then(Outer::as_text);
     for (path, wanted) in [
         (&["schema"][..], SNAPSHOT_SCHEMA),
         (&["ledger"], ledger),
@@ -173,7 +168,7 @@ fn check_root<'d, 'a>(doc: &'d SnapshotDoc<'a>, ledger: &str) -> Result<&'d [Row
             return corrupt(format!("{} of the prior snapshot is not {wanted:?}", path.join(".")));
         }
     }
-    match &doc.rows {
+    match rows {
         Some(rows) => Ok(rows),
         None => corrupt("rows of the prior snapshot is not a list".to_owned()),
     }
@@ -197,52 +192,39 @@ impl Damages {
 }
 
 /// The digest of the rows as they are stored, whether or not they are sound.
-fn stored_digest(rows: &[RowDoc<'_>]) -> String {
-    let texts: Vec<String> = rows
-        .par_iter()
-        .map(|row| {
-            let mut text = String::with_capacity(256);
-            let mut fields: Vec<(&str, &Value<'_>)> =
-                row.fields.iter().map(|(name, value)| (name.as_ref(), value)).collect();
-            fields.sort_unstable_by_key(|(name, _)| *name);
-            let key = row.key.as_deref().unwrap_or_default();
-            write_row(&mut text, key, fields.into_iter(), row.historical == Ok(true));
-            text
-        })
-        .collect();
-
+fn stored_digest(runs: &[Run]) -> String {
     let mut digest = StateDigest::default();
-    for text in &texts {
-        digest.add(text);
+    for run in runs.iter().filter(|run| !run.rows.is_empty()) {
+        digest.add(&run.digest_text);
     }
     digest.finish()
 }
 
 /// The digest, the counters and the stamps.
-fn check_tail(doc: &SnapshotDoc<'_>, prior: &mut Prior, damage: &mut Damages) -> Result<(), FatalError> {
-    let stored = doc.at(&["checkpoint", "state_digest"]).and_then(Outer::as_text).unwrap_or_default();
+fn check_tail(root: &Outer<'_>, prior: &mut Prior, damage: &mut Damages) -> Result<(), FatalError> {
+    let stored = root.at(&["checkpoint", "state_digest"]).and_then(Outer::as_text).unwrap_or_default();
     if stored != prior.state_digest {
         let what = format!("is {stored:?}, the rows' is {:?}", prior.state_digest);
         damage.note(Damage::part("checkpoint.state_digest", what))?;
     }
     for path in COUNTERS {
-        if counter(doc.at(path)).is_none() {
+        if counter(root.at(path)).is_none() {
             damage.note(Damage::part(&path.join("."), "is not a count".to_owned()))?;
         }
     }
-    prior.consumed_total = counter(doc.at(&["checkpoint", "events", "consumed_total"])).unwrap_or_default();
+    prior.consumed_total = counter(root.at(&["checkpoint", "events", "consumed_total"])).unwrap_or_default();
     for path in [&["generated_at"][..], &["checkpoint", "folded_at"]] {
-        let stamp = doc.at(path).and_then(Outer::as_text).map(Timestamp::parse);
+        let stamp = root.at(path).and_then(Outer::as_text).map(Timestamp::parse);
         if !matches!(stamp, Some(Ok(_))) {
             damage.note(Damage::part(&path.join("."), "is not a time".to_owned()))?;
         }
     }
-    check_newest(doc, prior, damage)?;
-    check_recent(doc, prior, damage)
+    check_newest(root, prior, damage)?;
+    check_recent(root, prior, damage)
 }
 
-fn check_newest(doc: &SnapshotDoc<'_>, prior: &mut Prior, damage: &mut Damages) -> Result<(), FatalError> {
-    let newest = doc.at(&["checkpoint", "events", "newest_observed_at"]);
+fn check_newest(root: &Outer<'_>, prior: &mut Prior, damage: &mut Damages) -> Result<(), FatalError> {
+    let newest = root.at(&["checkpoint", "events", "newest_observed_at"]);
     match newest
         .map(|newest| (newest.is_null(), newest.as_text().and_then(|text| Some((Timestamp::parse(text).ok()?, text)))))
     {
@@ -253,7 +235,7 @@ fn check_newest(doc: &SnapshotDoc<'_>, prior: &mut Prior, damage: &mut Damages) 
             damage.note(Damage::part("checkpoint.events.newest_observed_at", "is not a time".to_owned()))?;
         }
     }
-    match doc.at(&["checkpoint", "events", "newest_message_id"]) {
+    match root.at(&["checkpoint", "events", "newest_message_id"]) {
         Some(id) if id.is_null() => {}
         Some(id) if id.as_text().is_some() => prior.newest_message_id = id.as_text().map(str::to_owned),
         Some(_) | None => {
@@ -263,9 +245,9 @@ fn check_newest(doc: &SnapshotDoc<'_>, prior: &mut Prior, damage: &mut Damages) 
     Ok(())
 }
 
-fn check_recent(doc: &SnapshotDoc<'_>, prior: &mut Prior, damage: &mut Damages) -> Result<(), FatalError> {
+fn check_recent(root: &Outer<'_>, prior: &mut Prior, damage: &mut Damages) -> Result<(), FatalError> {
     const PATH: &str = "checkpoint.events.observation_ids_recent";
-    let Some(Outer::List(ids)) = doc.at(&["checkpoint", "events", "observation_ids_recent"]) else {
+    let Some(Outer::List(ids)) = root.at(&["checkpoint", "events", "observation_ids_recent"]) else {
         return damage.note(Damage::part(PATH, "is not a list".to_owned()));
     };
     for raw in ids.raw() {

@@ -22,7 +22,7 @@ impl Default for StateDigest {
 }
 
 impl StateDigest {
-    /// Adds the text of one row, made by [`write_row`].
+    /// Adds the text of one row, made by [`write_row`], or of several joined by commas.
     pub fn add(&mut self, row: &str) {
         if self.rows > 0 {
             self.hasher.update(b",");

@@ -20,11 +20,11 @@ use super::highwater::HighWater;
 use super::merge::{FoldedRow, Limits, Rows, merge, refuse_impostors};
 use super::message::{ActorDiffers, Judgement, Rules, judge};
 use super::outer::{CHUNK, Items};
+use super::prior_doc::PriorDoc;
 use super::rebuild::owned;
 use super::record::{Label, ObservationId, Record, Rejection, Source};
 use super::records::Records;
 use super::shape::Shape;
-use super::snapshot_doc::SnapshotDoc;
 use super::stream::{ExportDoc, JudgedChunk};
 use super::summary::Head;
 use crate::reasons::Fatal;
@@ -32,7 +32,7 @@ use crate::reasons::Fatal;
 /// What a fold reads, already parsed as far as JSON goes.
 pub struct Inputs<'i, 'a> {
     /// The prior snapshot, if there is one.
-    pub prior: Option<&'i SnapshotDoc<'a>>,
+    pub prior: Option<PriorDoc<'a>>,
     /// The export, or none at all (`--no-events`).
     pub export: Option<ExportDoc<'a>>,
     /// The baseline, if there is one.
@@ -110,7 +110,7 @@ pub struct Events {
 /// # Errors
 /// The fatal codes of L 13 from `CHECKPOINT_LEDGER_MISMATCH` to `MISSING_CHECKPOINT`, in their order; `PLUGIN_FAILED`.
 pub fn fold(mut inputs: Inputs<'_, '_>, shape: &Shape<'_>) -> Result<Folded, FatalError> {
-    let prior = inputs.prior.map(|doc| check_prior(doc, shape, inputs.on_damage)).transpose()?;
+    let prior = inputs.prior.take().map(|doc| check_prior(doc, shape, inputs.on_damage)).transpose()?;
     let (export, judged) = match inputs.export.take() {
         Some(ExportDoc { outer, judged }) => (export::adapt(outer, shape.ledger(), inputs.window_full)?, judged),
         None => (Export::none(), Vec::new()),
@@ -179,8 +179,8 @@ fn split_notice(label: &Label) -> String {
     format!("split_envelope: {label} is the first part of an envelope that was cut on its way; post it again, shorter")
 }
 
-fn check_prior(doc: &SnapshotDoc<'_>, shape: &Shape<'_>, on_damage: OnDamage) -> Result<Prior, FatalError> {
-    checkpoint::check_ledger(doc, shape.ledger())?;
+fn check_prior(doc: PriorDoc<'_>, shape: &Shape<'_>, on_damage: OnDamage) -> Result<Prior, FatalError> {
+    checkpoint::check_ledger(&doc.root, shape.ledger())?;
     checkpoint::check(doc, shape, on_damage)
 }
 

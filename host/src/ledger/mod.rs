@@ -23,6 +23,7 @@ pub mod observation;
 pub mod outer;
 pub mod overflow;
 pub mod printed;
+pub mod prior_doc;
 pub mod rebuild;
 pub mod record;
 pub mod records;

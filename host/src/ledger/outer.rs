@@ -149,6 +149,12 @@ impl<'a> Outer<'a> {
         }
     }
 
+    /// The value that these keys lead to.
+    #[must_use]
+    pub fn at(&self, path: &[&str]) -> Option<&Self> {
+        path.iter().try_fold(self, |outer, key| outer.get(key))
+    }
+
     /// The text, if it is one.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {

@@ -13,6 +13,7 @@ use super::export::{Window, WindowKind};
 use super::fatal::FatalError;
 use super::merge::{Limits, Rows, merge};
 use super::outer::Outer;
+use super::prior_doc::PriorDoc;
 use super::shape::Shape;
 use super::snapshot_doc::SnapshotDoc;
 use super::status::status_text;
@@ -47,9 +48,9 @@ impl Rebuilt {
         config: &Config,
         now: Option<Timestamp>,
     ) -> Result<Self, FatalError> {
-        check_ledger(doc, shape.ledger())?;
-        let prior = check(doc, shape, OnDamage::Refuse)?;
-        let head = head(doc, &prior);
+        check_ledger(&doc.root, shape.ledger())?;
+        let prior = check(PriorDoc::check(doc, shape), shape, OnDamage::Refuse)?;
+        let head = head(&doc.root, &prior);
         let now = now.or_else(|| Timestamp::parse(&head.generated_at).ok()).unwrap_or(Timestamp::MAX);
         // The stored histories are cut already; another cap must not cut them again.
         let limits = Limits { history_cap: usize::MAX, stale_before: now.plus_micros(-config.stale_after) };
@@ -77,19 +78,19 @@ impl Rebuilt {
     }
 }
 
-fn head(doc: &SnapshotDoc<'_>, prior: &Prior) -> Head {
-    let text = |path: &[&str]| doc.at(path).and_then(Outer::as_text).unwrap_or_default().to_owned();
-    let number = |path: &[&str]| match doc.at(path) {
+fn head(root: &Outer<'_>, prior: &Prior) -> Head {
+    let text = |path: &[&str]| root.at(path).and_then(Outer::as_text).unwrap_or_default().to_owned();
+    let number = |path: &[&str]| match root.at(path) {
         Some(Outer::Scalar(Some(value))) => value.as_integer().unwrap_or_default(),
         Some(Outer::Scalar(None) | Outer::Object(_) | Outer::List(_) | Outer::Deep) | None => 0,
     };
     let size = |path: &[&str]| usize::try_from(number(path)).unwrap_or_default();
     let at = |key: &str| size(&["checkpoint", "window", key]);
-    let path = doc.at(&["checkpoint", "window", "path"]).and_then(Outer::as_text).map(str::to_owned);
+    let path = root.at(&["checkpoint", "window", "path"]).and_then(Outer::as_text).map(str::to_owned);
     let kind =
         if text(&["checkpoint", "window", "kind"]) == "full" { WindowKind::Full } else { WindowKind::Incremental };
     let reasons: Vec<String> =
-        list(doc.root.get("rejections")).map(|rejection: StoredRejection| rejection.reason).collect();
+        list(root.get("rejections")).map(|rejection: StoredRejection| rejection.reason).collect();
     Head {
         workspace: text(&["workspace"]),
         generated_at: text(&["generated_at"]),
@@ -99,7 +100,7 @@ fn head(doc: &SnapshotDoc<'_>, prior: &Prior) -> Head {
         replayed: number(&["checkpoint", "events", "replayed"]),
         consumed_total: prior.consumed_total,
         journal_records: number(&["checkpoint", "folded", "journal_records"]),
-        warnings: list(doc.root.get("warnings")).collect(),
+        warnings: list(root.get("warnings")).collect(),
     }
 }
 

@@ -13,6 +13,7 @@ use super::config::Config;
 use super::fatal::FatalError;
 use super::fold::{Folded, Inputs, fold};
 use super::message::Rules;
+use super::prior_doc::{Cut, PriorDoc};
 use super::repair::{Repair, StoredFold, repair};
 use super::shape::Shape;
 use super::snapshot_doc::SnapshotDoc;
@@ -135,8 +136,8 @@ struct Run<'r, 'k> {
 
 /// The prior snapshot as it was read, and what its fold file says of it.
 struct PriorFile<'p> {
+    path: &'p Path,
     text: Option<&'p str>,
-    doc: Option<SnapshotDoc<'p>>,
     stored: StoredFold,
 }
 
@@ -146,7 +147,8 @@ impl Run<'_, '_> {
         let Self { request, shape, around, .. } = self;
         let prior_path = request.snapshot.clone().unwrap_or_else(|| request.state.snapshot(shape.ledger()));
         let prior_text = optional(request.snapshot.is_some(), &prior_path)?;
-        let prior = self.read_prior(&prior_path, prior_text.as_deref())?;
+        let cut = prior_text.as_deref().and_then(Cut::find);
+        let (prior, prior_doc) = self.read_prior(&prior_path, prior_text.as_deref(), cut.as_ref())?;
         // Needed to judge while reading; a fault in it is reported in its turn, behind those of export and baseline.
         let config = read_config(&request.state, shape);
         let skew = config.as_ref().map_or(None, |config| config.skew);
@@ -164,12 +166,12 @@ impl Run<'_, '_> {
         let baseline = baseline.map_err(|error| error.in_file(&baseline_path))?;
         let config = config?;
         self.phases.done("inputs read");
-        if request.events.is_none() && prior.doc.is_none() && prior.stored.lists_snapshot() {
+        if request.events.is_none() && prior_doc.is_none() && prior.stored.lists_snapshot() {
             let detail = "the last fold wrote a snapshot and it is gone; restore it, or fold a full export";
             return Err(Fatal::MissingCheckpoint.with(detail).in_file(&prior_path));
         }
         let inputs = Inputs {
-            prior: prior.doc.as_ref(),
+            prior: prior_doc,
             export,
             baseline: baseline.as_ref(),
             high_water: prior.stored.high_water().cloned(),
@@ -191,25 +193,31 @@ impl Run<'_, '_> {
         self.write(folded, generation, &config)
     }
 
-    fn read_prior<'p>(&self, path: &Path, text: Option<&'p str>) -> Result<PriorFile<'p>, FatalError> {
+    /// Reads the prior snapshot and checks its rows, while the fold file is compared with what lies beside it.
+    fn read_prior<'p>(
+        &self,
+        path: &'p Path,
+        text: Option<&'p str>,
+        cut: Option<&'p Cut<'_>>,
+    ) -> Result<(PriorFile<'p>, Option<PriorDoc<'p>>), FatalError> {
         let (doc, stored) = rayon::join(
-            || text.map(|text| parse_snapshot(path, text)).transpose(),
+            || text.map(|text| PriorDoc::read(text, cut, self.shape)).transpose(),
             || StoredFold::read(path, self.shape.ledger(), text),
         );
-        let doc = doc?;
+        let doc = doc.map_err(|error| invalid_snapshot(path, &error))?;
         self.phases.done("prior snapshot read");
-        Ok(PriorFile { text, doc, stored })
+        Ok((PriorFile { path, text, stored }, doc))
     }
 
     /// Repairs what the last fold left torn and keeps a copy of what is damaged, now that this fold is not refused.
     fn settle(&self, folded: &mut Folded, prior: &PriorFile<'_>, config: &Config) -> Result<(), FatalError> {
         let Self { request, shape, around, writer, .. } = *self;
-        let PriorFile { text, doc, stored } = prior;
+        let PriorFile { path, text, stored } = prior;
         let mut notices = stored.notices().to_vec();
         notices.extend(writer.iter().flat_map(|writer| writer.swept()).cloned());
-        let torn = doc.as_ref().zip(*text).filter(|_| stored.is_torn());
-        let repaired = torn.map(|(doc, snapshot_text)| {
-            repair(doc, stored, request.on_damage, &Repair { shape, config, writer, snapshot_text, around })
+        let repaired = text.filter(|_| stored.is_torn()).map(|snapshot_text| {
+            let doc = parse_snapshot(path, snapshot_text)?;
+            repair(&doc, stored, request.on_damage, &Repair { shape, config, writer, snapshot_text, around })
         });
         notices.extend(repaired.transpose()?.unwrap_or_default());
         folded.notices.splice(0..0, notices);
@@ -336,10 +344,12 @@ fn log_read(path: &Path, text: &str) {
 /// # Errors
 /// `INVALID_JSON`.
 pub fn parse_snapshot<'a>(path: &Path, text: &'a str) -> Result<SnapshotDoc<'a>, FatalError> {
-    SnapshotDoc::read(text).map_err(|error| {
-        let detail = format!("{error}; restore the snapshot, or move it away and fold a full export");
-        Fatal::InvalidJson.with(detail).in_file(path)
-    })
+    SnapshotDoc::read(text).map_err(|error| invalid_snapshot(path, &error))
+}
+
+fn invalid_snapshot(path: &Path, error: &ReadError) -> FatalError {
+    let detail = format!("{error}; restore the snapshot, or move it away and fold a full export");
+    Fatal::InvalidJson.with(detail).in_file(path)
 }
 
 fn invalid_json(path: &Path, error: &ReadError) -> FatalError {

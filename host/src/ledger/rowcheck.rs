@@ -6,9 +6,11 @@ use plugin_api::json::{self, Layout};
 use plugin_api::rules::text::{collapse, is_blank, is_lane};
 use plugin_api::rules::time::Timestamp;
 use plugin_api::{FieldType, Value};
+use rayon::prelude::*;
 use smallvec::smallvec;
 
 use super::admit::parse_answer;
+use super::digest::write_row;
 use super::kind::{Batch, BatchCustom, KindFailure};
 use super::merge::difference;
 use super::printed::Printed;
@@ -20,6 +22,9 @@ use super::values::{entity_value, shown, typed_value};
 
 /// Entries of one observation that are compared with each other: more than any kind has fields, few enough to do so.
 const VOTERS: usize = 16;
+
+/// Rows that are checked with one call of the kind.
+const CHUNK: usize = 256;
 
 /// What is wrong with a stored snapshot, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,17 +118,52 @@ struct Candidate<'d> {
     custom: bool,
 }
 
-/// Checks rows, the first of which has index `first` in its file, with one call of the kind.
-///
-/// # Errors
-/// [`KindFailure`] when the kind gave no usable answer.
-pub fn check_rows(docs: &[RowDoc<'_>], first: usize, shape: &Shape<'_>) -> Result<Vec<CheckedRow>, KindFailure> {
-    let mut rows: Vec<CheckedRow> = Vec::with_capacity(docs.len());
-    let mut candidates = Vec::new();
+/// Rows that were checked together.
+#[derive(Debug)]
+pub struct Run {
+    /// The rows, in file order.
+    pub rows: Vec<CheckedRow>,
+    /// The rows as they are stored, sound or not, as the state digest has them: joined by commas.
+    pub digest_text: String,
+}
+
+impl Run {
+    /// Checks rows with one call of the kind.
+    ///
+    /// # Errors
+    /// [`KindFailure`] when the kind gave no usable answer.
+    pub fn check(docs: &[RowDoc<'_>], shape: &Shape<'_>) -> Result<Self, KindFailure> {
+        Ok(Self { rows: check_rows(docs, shape)?, digest_text: digest_text(docs) })
+    }
+
+    /// Checks all rows of a file, many at a time.
+    #[must_use]
+    pub fn check_all(docs: &[RowDoc<'_>], shape: &Shape<'_>) -> Vec<Result<Self, KindFailure>> {
+        docs.par_chunks(CHUNK).map(|docs| Self::check(docs, shape)).collect()
+    }
+}
+
+fn digest_text(docs: &[RowDoc<'_>]) -> String {
+    let mut text = String::with_capacity(docs.len() * 512);
     for (index, doc) in docs.iter().enumerate() {
-        let mut row = check_plain(index, doc, shape, &mut candidates);
-        row.name_by_index(first + index);
-        rows.push(row);
+        if index > 0 {
+            text.push(',');
+        }
+        let mut fields: Vec<(&str, &Value<'_>)> =
+            doc.fields.iter().map(|(name, value)| (name.as_ref(), value)).collect();
+        fields.sort_unstable_by_key(|(name, _)| *name);
+        let key = doc.key.as_deref().unwrap_or_default();
+        write_row(&mut text, key, fields.into_iter(), doc.historical == Ok(true));
+    }
+    text
+}
+
+fn check_rows(docs: &[RowDoc<'_>], shape: &Shape<'_>) -> Result<Vec<CheckedRow>, KindFailure> {
+    let mut rows: Vec<CheckedRow> = Vec::with_capacity(docs.len());
+    let entries = docs.iter().flat_map(|doc| &doc.history).map(|(_, entries)| entries.len()).sum();
+    let mut candidates = Vec::with_capacity(entries);
+    for (index, doc) in docs.iter().enumerate() {
+        rows.push(check_plain(index, doc, shape, &mut candidates));
     }
     judge_customs(&mut candidates, &mut rows, shape)?;
     let mut candidates = candidates.into_iter().peekable();
@@ -321,7 +361,7 @@ fn judge_customs(
 
 impl CheckedRow {
     /// A row without a readable key is named by its place in the file.
-    fn name_by_index(&mut self, index: usize) {
+    pub fn name_by_index(&mut self, index: usize) {
         for damage in &mut self.damage {
             if let Damage::Row { key, .. } = damage
                 && key.is_empty()

@@ -18,6 +18,9 @@ use super::overflow::{self, Unread};
 /// Level of the deepest object that is read outside of rows: `checkpoint.events`.
 const DEEPEST: usize = 2;
 
+/// What a fold writes between two rows.
+const SEPARATOR: &str = ",\n    ";
+
 /// A snapshot as read.
 #[derive(Debug)]
 pub struct SnapshotDoc<'a> {
@@ -74,21 +77,47 @@ impl<'a> SnapshotDoc<'a> {
     /// # Errors
     /// [`ReadError`] when it is not JSON, an object repeats a key, or a float overflows.
     pub fn read(text: &'a str) -> Result<Self, ReadError> {
-        let root = Outer::read(text, DEEPEST)?;
-        let is_rows = |path: &str| path == "rows"; // Read below.
-        let unread = root.lists().into_iter().filter(|(path, _)| !is_rows(path));
-        unread.flat_map(|(_, items)| items.raw()).try_for_each(|raw| overflow::check(raw.get()))?;
+        let root = read_frame(text)?;
         let rows = match root.get("rows") {
             Some(Outer::List(rows)) => Some(rows.raw().par_iter().map(|raw| read_row(raw)).collect::<Result<_, _>>()?),
             Some(Outer::Object(_) | Outer::Scalar(_) | Outer::Deep) | None => None,
         };
         Ok(Self { root, rows })
     }
+}
 
-    /// A value of an object inside the root.
-    #[must_use]
-    pub fn at(&self, path: &[&str]) -> Option<&Outer<'a>> {
-        path.iter().try_fold(&self.root, |outer, key| outer.get(key))
+/// Reads everything but the rows' contents.
+///
+/// # Errors
+/// As [`SnapshotDoc::read`], outside of rows.
+pub fn read_frame(text: &str) -> Result<Outer<'_>, ReadError> {
+    let root = Outer::read(text, DEEPEST)?;
+    let is_rows = |path: &str| path == "rows"; // Read by themselves.
+    let unread = root.lists().into_iter().filter(|(path, _)| !is_rows(path));
+    unread.flat_map(|(_, items)| items.raw()).try_for_each(|raw| overflow::check(raw.get()))?;
+    Ok(root)
+}
+
+/// Reads rows that stand one behind the other, as a fold separates them. `None` when anything is refused.
+#[must_use]
+pub fn read_run(run: &str) -> Option<Vec<RowDoc<'_>>> {
+    let mut rows = Vec::new();
+    let mut rest = run;
+    loop {
+        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<RowWire<'_>>();
+        let (row, length) = match stream.next()? {
+            Ok(wire) => (wire.into_doc().ok()?, stream.byte_offset()),
+            Err(_) => {
+                let raw = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>().next()?.ok()?;
+                (read_loose_row(raw).ok()?, raw.get().len())
+            }
+        };
+        rows.push(row);
+        rest = &rest[length..];
+        if rest.is_empty() {
+            return Some(rows);
+        }
+        rest = rest.strip_prefix(SEPARATOR)?;
     }
 }
 
@@ -252,4 +281,29 @@ fn take<'a>(object: &mut Value<'a>, key: &str) -> Option<Value<'a>> {
     let Value::Object(entries) = object else { return None };
     let (_, value) = entries.iter_mut().find(|(name, _)| name == key)?;
     Some(std::mem::replace(value, Value::Null))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_run(run: &str, expected: Option<&[&str]>) {
+        let found = read_run(run);
+        let keys = found.as_ref().map(|rows| rows.iter().map(|row| row.key.as_deref().unwrap()).collect::<Vec<_>>());
+        assert_eq!(keys.as_deref(), expected, "{run}");
+    }
+
+    #[test]
+    fn rows_of_a_run_come_in_order() {
+        check_run(r#"{"key":"a"}"#, Some(&["a"]));
+        check_run("{\"key\":\"a\"},\n    {\"key\":\"b\"}", Some(&["a", "b"]));
+    }
+
+    #[test]
+    fn a_run_that_holds_anything_else_is_left_to_the_whole_text() {
+        for run in ["", "{", "{} ", "{},\n    ", "{},{}", "{}\n    {}", r#"{"a":1,"a":2}"#, r#"{"a":1e400}"#] {
+            check_run(run, None);
+        }
+    }
 }

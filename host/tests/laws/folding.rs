@@ -8,9 +8,9 @@ use host::ledger::fatal::FatalError;
 use host::ledger::fold::{Folded, Inputs, fold};
 use host::ledger::kind::Kind;
 use host::ledger::message::Rules;
+use host::ledger::prior_doc::{Cut, PriorDoc};
 use host::ledger::shape::Shape;
 use host::ledger::snapshot::SnapshotText;
-use host::ledger::snapshot_doc::SnapshotDoc;
 use host::ledger::stream;
 use plugin_api::rules::time::Timestamp;
 use serde_json::Value;
@@ -29,11 +29,12 @@ impl<'k> Ledger<'k> {
 
     /// Folds an export onto a snapshot and a baseline.
     pub(crate) fn fold(&self, prior: Option<&str>, export: &str, base: Option<&str>) -> Result<Folded, FatalError> {
-        let prior = prior.map(|text| SnapshotDoc::read(text).expect("a snapshot"));
+        let cut = prior.and_then(Cut::find);
+        let prior = prior.map(|text| PriorDoc::read(text, cut.as_ref(), &self.shape).expect("a snapshot"));
         let baseline = base.map(|text| baseline::read(text).expect("a baseline"));
         let rules = Rules { now: now(), skew: self.config.skew, strict_author: false };
         let inputs = Inputs {
-            prior: prior.as_ref(),
+            prior,
             export: Some(stream::read(export, &rules, &self.shape, &|_| {}).expect("an export")),
             baseline: baseline.as_ref(),
             high_water: None,
