@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::plugins::pins::Role;
+
 /// End of `host -h`.
 const SHORT_END: &str =
     "`host --help` and the manual page say more; `host run <ledger> --help` lists the verbs of a ledger.";
@@ -160,6 +162,16 @@ pub(super) enum PluginVerb {
         #[arg(long)]
         replace: bool,
     },
+    /// Write a plugin crate to start from: it builds, passes its tests and can be loaded as it stands
+    New {
+        /// What it is to be
+        role: PluginRole,
+        /// Its name, e.g. disk-room
+        name: String,
+        /// The folder in which the crate's own folder is made
+        #[arg(long, value_name = "DIR", default_value = ".")]
+        dir: PathBuf,
+    },
     /// Forget a plugin that was added, and remove its copy
     Remove {
         /// One of its names; all of them go
@@ -173,6 +185,24 @@ pub(super) enum PluginVerb {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// What a plugin is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum PluginRole {
+    /// A ledger
+    Kind,
+    /// A job
+    Organ,
+}
+
+impl From<PluginRole> for Role {
+    fn from(role: PluginRole) -> Self {
+        match role {
+            PluginRole::Kind => Self::Kind,
+            PluginRole::Organ => Self::Organ,
+        }
+    }
 }
 
 /// The verbs that every ledger has.

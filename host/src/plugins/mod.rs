@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | [`installed`] | adding, removing and comparing what is pinned |
 //! | [`search`], [`discover`], [`find`] | which folders are searched, what is in them, who serves a name and why nobody does |
+//! | [`scaffold`] | a new plugin crate |
 //! | [`manifest`], [`facts`], [`compat`] | what a file says of itself, and whether that fits |
 //! | [`library`] | a file read once: its bytes, digest and manifest |
 //! | [`pins`] | which plugins the operator added, and their SHA-256 |
@@ -34,6 +35,7 @@ pub mod load;
 mod log;
 pub mod manifest;
 pub mod pins;
+pub mod scaffold;
 pub mod search;
 pub mod services;
 pub mod trust;

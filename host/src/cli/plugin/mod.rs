@@ -3,6 +3,7 @@
 mod change;
 mod info;
 mod list;
+mod new;
 mod verify;
 
 use std::path::PathBuf;
@@ -24,6 +25,7 @@ pub(super) fn run(verb: PluginVerb, global: &Global, ui: &Ui) -> Result<Outcome,
             change::add(&file, if replace { Taken::Replace } else { Taken::Refuse }, global, ui)
         }
         PluginVerb::Remove { name } => change::remove(&name, global, ui),
+        PluginVerb::New { role, name, dir } => new::run(role.into(), &name, &dir, ui),
         PluginVerb::Verify { name, json } => verify::run(name.as_deref(), global, json, ui),
     }
 }
