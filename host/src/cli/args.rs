@@ -172,6 +172,20 @@ pub(super) enum PluginVerb {
         #[arg(long, value_name = "DIR", default_value = ".")]
         dir: PathBuf,
     },
+    /// Run the conformance suite on a library, each check in a process of its own. Runs the library's code
+    Test {
+        /// The library
+        file: PathBuf,
+        /// Make one check of this name, in this process
+        #[arg(long, requires = "check", hide = true)]
+        name: Option<String>,
+        /// The check
+        #[arg(long, requires = "name", hide = true)]
+        check: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Forget a plugin that was added, and remove its copy
     Remove {
         /// One of its names; all of them go

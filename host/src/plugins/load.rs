@@ -148,6 +148,22 @@ impl Plugin {
         opened.map_err(|failure| self.error(failed("open_kind", failure)))
     }
 
+    /// Asks for the declarations of its kinds once more.
+    ///
+    /// # Errors
+    /// As [`Plugin::load`].
+    pub fn declare_again(&self) -> Result<Vec<KindDeclaration>, LoadError> {
+        kinds(self.module, &self.manifest).map_err(|kind| self.error(kind))
+    }
+
+    /// Asks for the declarations of its organs once more.
+    ///
+    /// # Errors
+    /// As [`Plugin::load`].
+    pub fn declare_organs_again(&self) -> Result<Vec<OrganDeclaration>, LoadError> {
+        organs(self.module, &self.manifest).map_err(|kind| self.error(kind))
+    }
+
     /// What its organs declare.
     #[must_use]
     pub fn organs(&self) -> &[OrganDeclaration] {
@@ -195,13 +211,19 @@ fn open(image: &Image) -> Result<Plugin, LoadErrorKind> {
         message: error.to_string(),
     })?;
     (module.init())(host_api(&manifest.package)).into_result().map_err(|failure| failed("init", failure))?;
-    let declared = (module.declarations())().into_result().map_err(|failure| failed("declarations", failure))?;
-    let declarations: Vec<KindDeclaration> =
-        read_declarations(&declared, &manifest.kinds, |kind: &KindDeclaration| &kind.name)?;
-    let declared =
-        (module.organ_declarations())().into_result().map_err(|failure| failed("organ_declarations", failure))?;
-    let organs = read_declarations(&declared, &manifest.organs, |organ: &OrganDeclaration| &organ.name)?;
+    let (declarations, organs) = (kinds(module, manifest)?, organs(module, manifest)?);
     Ok(Plugin { module, manifest: manifest.clone(), file: image.file().to_owned(), declarations, organs })
+}
+
+fn kinds(module: PluginModule_Ref, manifest: &Manifest) -> Result<Vec<KindDeclaration>, LoadErrorKind> {
+    let declared = (module.declarations())().into_result().map_err(|failure| failed("declarations", failure))?;
+    read_declarations(&declared, &manifest.kinds, |kind: &KindDeclaration| &kind.name)
+}
+
+fn organs(module: PluginModule_Ref, manifest: &Manifest) -> Result<Vec<OrganDeclaration>, LoadErrorKind> {
+    let declared = (module.organ_declarations())().into_result();
+    let declared = declared.map_err(|failure| failed("organ_declarations", failure))?;
+    read_declarations(&declared, &manifest.organs, |organ: &OrganDeclaration| &organ.name)
 }
 
 /// Maps the library and finds its header.

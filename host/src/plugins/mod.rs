@@ -7,7 +7,7 @@
 //! | --- | --- |
 //! | [`installed`] | adding, removing and comparing what is pinned |
 //! | [`search`], [`discover`], [`find`] | which folders are searched, what is in them, who serves a name and why nobody does |
-//! | [`scaffold`] | a new plugin crate |
+//! | [`scaffold`], [`conformance`] | a new plugin crate; the conformance suite on a library |
 //! | [`manifest`], [`facts`], [`compat`] | what a file says of itself, and whether that fits |
 //! | [`library`] | a file read once: its bytes, digest and manifest |
 //! | [`pins`] | which plugins the operator added, and their SHA-256 |
@@ -21,6 +21,7 @@
 
 pub mod arguments;
 pub mod compat;
+pub mod conformance;
 pub mod declare;
 pub mod declare_organ;
 pub mod discover;

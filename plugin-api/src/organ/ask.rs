@@ -1,5 +1,7 @@
 //! How a call reaches the host: one question, one answer, JSON both ways.
 
+use std::sync::Arc;
+
 use crate::kind::Failure;
 
 /// The way to the host. In a worker it leads over the boundary and through a frame; in a test it is a script.
@@ -18,6 +20,24 @@ pub trait Ask: Send + Sync {
 
     /// Names of the services that this host has.
     fn features(&self) -> Vec<String>;
+}
+
+impl<A: Ask + ?Sized> Ask for Arc<A> {
+    fn ask(&self, service: &str, request: &str) -> Result<String, Failure> {
+        (**self).ask(service, request)
+    }
+
+    fn cancelled(&self) -> bool {
+        (**self).cancelled()
+    }
+
+    fn remaining_ms(&self) -> Option<u64> {
+        (**self).remaining_ms()
+    }
+
+    fn features(&self) -> Vec<String> {
+        (**self).features()
+    }
 }
 
 /// The way to the host, as a session keeps it for one call.

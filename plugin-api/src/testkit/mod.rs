@@ -19,7 +19,7 @@ mod samples;
 mod script;
 
 pub use kind::{KIND_CHECKS, KindRun, KindUnderTest, Linked, Sample, SampleCustom};
-pub use organ::{LinkedOrgan, ORGAN_CHECKS, OrganRun, OrganUnderTest, SessionUnderTest};
+pub use organ::{LinkedOrgan, ORGAN_CHECKS, OrganRun, OrganUnderTest, SessionUnderTest, SharedLink};
 pub use samples::{Rows, hostile_rows, hostile_values};
 pub use script::{Asked, Script};
 

@@ -1,5 +1,6 @@
 //! What every organ owes its host.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
@@ -9,12 +10,15 @@ use super::script::{Asked, Script};
 use crate::guard::guard;
 use crate::kind::Failure;
 use crate::organ::{
-    Answer, Call, Ended, Finish, Host, Link, Opening, Organ, OrganDeclaration, Plan, Programs, Session, Unit, UnitEnd,
+    Answer, Ask, Call, Ended, Finish, Host, Opening, Organ, OrganDeclaration, Plan, Programs, Session, Unit, UnitEnd,
     UnitExample, Verdict,
 };
 
 /// How long an organ may take to see that a unit is over.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A scripted host, shared with whoever asks it.
+pub type SharedLink = Arc<dyn Ask>;
 
 /// An organ, however it is reached.
 pub trait OrganUnderTest: Sync {
@@ -28,13 +32,13 @@ pub trait OrganUnderTest: Sync {
     ///
     /// # Errors
     /// The organ's failure.
-    fn plan(&self, call: &Call, host: Link<'_>) -> Result<Plan, Failure>;
+    fn plan(&self, call: &Call, host: SharedLink) -> Result<Plan, Failure>;
 
     /// [`Organ::open`]
     ///
     /// # Errors
     /// The organ's failure.
-    fn open(&self, opening: &Opening, host: Link<'_>) -> Result<Box<dyn SessionUnderTest>, Failure>;
+    fn open(&self, opening: &Opening, host: SharedLink) -> Result<Box<dyn SessionUnderTest>, Failure>;
 
     /// [`Organ::finish`]
     ///
@@ -49,13 +53,13 @@ pub trait SessionUnderTest {
     ///
     /// # Errors
     /// The organ's failure.
-    fn run(&mut self, unit: &Unit, host: Link<'_>) -> Result<Answer, Failure>;
+    fn run(&mut self, unit: &Unit, host: SharedLink) -> Result<Answer, Failure>;
 
     /// [`Session::close`]
     ///
     /// # Errors
     /// The organ's failure.
-    fn close(self: Box<Self>, host: Link<'_>) -> Result<(), Failure>;
+    fn close(self: Box<Self>, host: SharedLink) -> Result<(), Failure>;
 }
 
 /// An organ that is linked in.
@@ -66,12 +70,12 @@ impl<O: Organ> OrganUnderTest for LinkedOrgan<'_, O> {
         guard(|| Ok(self.0.declaration()))
     }
 
-    fn plan(&self, call: &Call, host: Link<'_>) -> Result<Plan, Failure> {
-        guard(|| self.0.plan(call, &Host::new(host)))
+    fn plan(&self, call: &Call, host: SharedLink) -> Result<Plan, Failure> {
+        guard(|| self.0.plan(call, &Host::new(&host)))
     }
 
-    fn open(&self, opening: &Opening, host: Link<'_>) -> Result<Box<dyn SessionUnderTest>, Failure> {
-        guard(|| Ok(Box::new(LinkedSession(self.0.open(opening, &Host::new(host))?)) as Box<dyn SessionUnderTest>))
+    fn open(&self, opening: &Opening, host: SharedLink) -> Result<Box<dyn SessionUnderTest>, Failure> {
+        guard(|| Ok(Box::new(LinkedSession(self.0.open(opening, &Host::new(&host))?)) as Box<dyn SessionUnderTest>))
     }
 
     fn finish(&self, ended: &Ended) -> Result<Finish, Failure> {
@@ -82,12 +86,12 @@ impl<O: Organ> OrganUnderTest for LinkedOrgan<'_, O> {
 struct LinkedSession<S>(S);
 
 impl<S: Session> SessionUnderTest for LinkedSession<S> {
-    fn run(&mut self, unit: &Unit, host: Link<'_>) -> Result<Answer, Failure> {
-        guard(|| self.0.run(unit, &Host::new(host)))
+    fn run(&mut self, unit: &Unit, host: SharedLink) -> Result<Answer, Failure> {
+        guard(|| self.0.run(unit, &Host::new(&host)))
     }
 
-    fn close(self: Box<Self>, host: Link<'_>) -> Result<(), Failure> {
-        guard(|| self.0.close(&Host::new(host)))
+    fn close(self: Box<Self>, host: SharedLink) -> Result<(), Failure> {
+        guard(|| self.0.close(&Host::new(&host)))
     }
 }
 
@@ -143,16 +147,16 @@ struct Played {
 }
 
 fn play(organ: &(dyn OrganUnderTest + '_), example: &UnitExample) -> Result<Played, String> {
-    let script = Script::new(example.script.clone());
+    let script = Arc::new(Script::new(example.script.clone()));
     let call = Call { verb: example.verb.clone(), arguments: with_flags(organ, example)?, ..Call::default() };
-    let plan = organ.plan(&call, &script).map_err(told("plan"))?;
-    let mut session = organ.open(&opening(), &script).map_err(told("open"))?;
+    let plan = organ.plan(&call, script.clone()).map_err(told("plan"))?;
+    let mut session = organ.open(&opening(), script.clone()).map_err(told("open"))?;
     let mut units = Vec::new();
     for unit in &plan.units {
-        let answer = session.run(unit, &script).map_err(told(&unit.id))?;
+        let answer = session.run(unit, script.clone()).map_err(told(&unit.id))?;
         units.push(end(unit, answer));
     }
-    session.close(&script).map_err(told("close"))?;
+    session.close(script.clone()).map_err(told("close"))?;
     let outcomes: Vec<_> = units.iter().filter_map(|end| end.answer.as_ref().map(|answer| answer.outcome)).collect();
     if outcomes != example.outcomes {
         return Err(format!("the outcomes are {outcomes:?}, declared are {:?}", example.outcomes));
@@ -242,13 +246,13 @@ fn honours_deadline(organ: &(dyn OrganUnderTest + '_)) -> Result<(), String> {
 /// go on is not.
 fn ends_soon(organ: &(dyn OrganUnderTest + '_), over: fn() -> Script) -> Result<(), String> {
     each_example(organ, |_, example| {
-        let script = Script::new(example.script.clone());
+        let script = Arc::new(Script::new(example.script.clone()));
         let call = Call { verb: example.verb.clone(), arguments: with_flags(organ, example)?, ..Call::default() };
-        let plan = organ.plan(&call, &script).map_err(told("plan"))?;
-        let mut session = organ.open(&opening(), &script).map_err(told("open"))?;
+        let plan = organ.plan(&call, script.clone()).map_err(told("plan"))?;
+        let mut session = organ.open(&opening(), script.clone()).map_err(told("open"))?;
         for unit in &plan.units {
             let start = Instant::now();
-            let answer = session.run(unit, &over());
+            let answer = session.run(unit, Arc::new(over()));
             if start.elapsed() > PATIENCE {
                 return Err(format!("{} went on for {} ms", unit.id, start.elapsed().as_millis()));
             }
@@ -267,11 +271,11 @@ fn ends_soon(organ: &(dyn OrganUnderTest + '_), over: fn() -> Script) -> Result<
 fn garbage_units(organ: &(dyn OrganUnderTest + '_)) -> Result<(), String> {
     let inputs = ["null", "true", "-1", "\"\"", "[]", "{}", "{\"\":[[]]}", "\"\\u0000\\ud83d\\ude80\""];
     for input in inputs {
-        let script = Script::default();
-        let mut session = organ.open(&opening(), &script).map_err(told("open"))?;
+        let script = Arc::new(Script::default());
+        let mut session = organ.open(&opening(), script.clone()).map_err(told("open"))?;
         let input = serde_json::from_str(input).map_err(|error| error.to_string())?;
         let unit = Unit { id: "garbage".into(), input, ..Unit::default() };
-        if let Err(failure) = session.run(&unit, &script)
+        if let Err(failure) = session.run(&unit, script.clone())
             && failure.code == "panic"
         {
             return Err(format!("input {}: {}", unit.input, failure.message));
@@ -282,9 +286,9 @@ fn garbage_units(organ: &(dyn OrganUnderTest + '_)) -> Result<(), String> {
 
 fn opens_again(organ: &(dyn OrganUnderTest + '_)) -> Result<(), String> {
     for _ in 0..2 {
-        let script = Script::default();
-        let session = organ.open(&opening(), &script).map_err(told("open"))?;
-        session.close(&script).map_err(told("close"))?;
+        let script = Arc::new(Script::default());
+        let session = organ.open(&opening(), script.clone()).map_err(told("open"))?;
+        session.close(script.clone()).map_err(told("close"))?;
     }
     Ok(())
 }

@@ -1,9 +1,10 @@
-//! `host plugin`: what the operator does about plugins. Nothing here runs a plugin's code.
+//! `host plugin`: what the operator does about plugins. Only `test` runs a plugin's code.
 
 mod change;
 mod info;
 mod list;
 mod new;
+mod test;
 mod verify;
 
 use std::path::PathBuf;
@@ -26,6 +27,9 @@ pub(super) fn run(verb: PluginVerb, global: &Global, ui: &Ui) -> Result<Outcome,
         }
         PluginVerb::Remove { name } => change::remove(&name, global, ui),
         PluginVerb::New { role, name, dir } => new::run(role.into(), &name, &dir, ui),
+        PluginVerb::Test { file, name, check, json } => {
+            test::run(&file, name.as_deref().zip(check.as_deref()), json, ui)
+        }
         PluginVerb::Verify { name, json } => verify::run(name.as_deref(), global, json, ui),
     }
 }
