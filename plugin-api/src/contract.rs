@@ -12,8 +12,6 @@ pub const RUSTC: &str = env!("HOST_PLUGIN_RUSTC");
 pub const TARGET: &str = env!("HOST_PLUGIN_TARGET");
 /// Cargo's word for the profile: `debug` or `release`.
 pub const PROFILE: &str = env!("HOST_PLUGIN_PROFILE");
-/// Panic strategy. A library built with `abort` would end the host with its first panic, in spite of every guard.
-pub const PANIC: &str = if cfg!(panic = "unwind") { "unwind" } else { "abort" };
 /// Section that holds the manifest in an ELF file.
 pub const SECTION_ELF: &str = ".host.plugin";
 /// Section that holds the manifest in a Mach-O file, in segment `__DATA`; 16 characters at most.

@@ -183,6 +183,9 @@ pub struct Package {
     pub name: &'static str,
     /// Version of the package.
     pub version: &'static str,
+    /// Panic strategy, `unwind` or `abort`, which ends the host with the first panic in spite of every guard. It is
+    /// that of the library: this crate may have been built with another one.
+    pub panic: &'static str,
     /// Name of the root symbol.
     pub symbol: &'static str,
     /// Its kinds.
@@ -217,7 +220,7 @@ impl Package {
             ("\",\"rustc\":\"", contract::RUSTC),
             ("\",\"target\":\"", contract::TARGET),
             ("\",\"profile\":\"", contract::PROFILE),
-            ("\",\"panic\":\"", contract::PANIC),
+            ("\",\"panic\":\"", self.panic),
             ("\",\"symbol\":\"", self.symbol),
         ];
         let mut at = 0;
@@ -289,6 +292,7 @@ macro_rules! export_plugin {
             const PACKAGE: $crate::export::Package = $crate::export::Package {
                 name: ::core::env!("CARGO_PKG_NAME"),
                 version: ::core::env!("CARGO_PKG_VERSION"),
+                panic: if ::core::cfg!(panic = "unwind") { "unwind" } else { "abort" },
                 symbol: ::core::concat!("host_plugin_root_v1_", ::core::env!("CARGO_PKG_NAME")),
                 kinds: <HostPlugin as $crate::export::Plugin>::KINDS,
                 organs: <HostPlugin as $crate::export::Plugin>::ORGANS,
