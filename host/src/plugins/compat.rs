@@ -1,15 +1,9 @@
 //! The compatibility rule, as far as it can be told without loading: a pure function of what host and plugin say.
 //!
-//! | plugin | verdict |
-//! | --- | --- |
-//! | same contract | loads |
-//! | another minor or patch, older or newer | loads, if the layouts agree ([`super::load`]): minors only add at the end |
-//! | another major | refused |
-//! | a pre-release, on either side | loads only when both are the very same |
-//! | another crossing than `abi_stable-0.11` | refused |
-//! | another target triple | refused |
-//! | `panic = "abort"` | refused: its first panic would end the host |
-//! | another compiler or profile | loads: nothing that crosses depends on them |
+//! The whole rule is the table in `plugin-api/README.md`, "Which plugins a host loads". Each of its rows names the test
+//! that holds it; the layouts are compared in [`super::load`].
+
+use std::fmt;
 
 use plugin_api::contract;
 use semver::Version;
@@ -123,6 +117,36 @@ pub fn check(host: &Spoken, manifest: &Manifest) -> Result<(), Incompatible> {
 /// [`Incompatible`], the first that applies.
 pub fn fits(manifest: &Manifest) -> Result<(), Incompatible> {
     check(&Spoken::here()?, manifest)
+}
+
+/// What a plugin was built for, and what this host speaks: the end of every refusal of a plugin that says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Built {
+    package: String,
+    contract: String,
+    rustc: String,
+}
+
+impl Built {
+    /// As the manifest says.
+    #[must_use]
+    pub fn of(manifest: &Manifest) -> Self {
+        let (package, contract, rustc) = (&manifest.package, &manifest.contract, &manifest.rustc);
+        Self { package: package.clone(), contract: contract.clone(), rustc: rustc.clone() }
+    }
+}
+
+impl fmt::Display for Built {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { package, contract, rustc } = self;
+        let spoken = contract::VERSION;
+        write!(formatter, "package {package}, built for contract {contract} by {rustc}; this host speaks {spoken}")
+    }
+}
+
+/// The same for a file that does not say what it was built for.
+pub(super) fn built_unknown() -> String {
+    format!("what it was built for cannot be told; this host speaks {}", contract::VERSION)
 }
 
 fn check_versions(host: &Version, plugin: &Version) -> Result<(), Incompatible> {

@@ -16,6 +16,9 @@ use super::search::{Folder, Origin, SearchPath, Trust};
 pub struct Registry {
     searched: Vec<Searched>,
     entries: Vec<Entry>,
+    /// Libraries without a manifest. Most have nothing to do with the host; one that is asked for by name had an author
+    /// who forgot the macro.
+    unmarked: Vec<PathBuf>,
     broken_pins: Option<BrokenPins>,
 }
 
@@ -108,7 +111,7 @@ impl Registry {
     /// Looks through the folders of `path` in order. A file that cannot be read is an entry with its error.
     #[must_use]
     pub fn discover(path: &SearchPath) -> Self {
-        let mut registry = Self { searched: Vec::new(), entries: Vec::new(), broken_pins: None };
+        let mut registry = Self { searched: Vec::new(), entries: Vec::new(), unmarked: Vec::new(), broken_pins: None };
         let mut claims = Claims::default();
         for (number, folder) in path.folders.iter().enumerate() {
             if folder.trust == Trust::Pins {
@@ -116,10 +119,14 @@ impl Registry {
             }
             let unreadable = match libraries(&folder.path) {
                 Ok(files) => {
-                    let found = files.into_iter().filter_map(|file| Entry::read(file, folder));
-                    for entry in found {
-                        registry.entries.push(entry);
-                        claims.settle(number, &mut registry.entries);
+                    for file in files {
+                        match Entry::read(&file, folder) {
+                            Some(entry) => {
+                                registry.entries.push(entry);
+                                claims.settle(number, &mut registry.entries);
+                            }
+                            None => registry.unmarked.push(file),
+                        }
                     }
                     None
                 }
@@ -199,10 +206,13 @@ impl Registry {
     fn missing(&self, name: &str, wanted: &str) -> FindError {
         for entry in &self.entries {
             if let State::Broken(error) = &entry.state
-                && entry.is_called(wanted)
+                && is_called(&entry.file, wanted)
             {
                 return unreadable(name, &entry.file, error);
             }
+        }
+        if let Some(file) = self.unmarked.iter().find(|file| is_called(file, wanted)) {
+            return unreadable(name, file, &InspectError::NoManifest);
         }
         let known = self.entries.iter().flat_map(|entry| &entry.names).filter(|served| served.claim == Claim::Holds);
         FindError::NotFound {
@@ -235,13 +245,13 @@ pub struct Found<'a> {
 
 impl Entry {
     /// `None` when the file is a library that does not claim to be a plugin.
-    fn read(file: PathBuf, folder: &Folder) -> Option<Self> {
+    fn read(file: &Path, folder: &Folder) -> Option<Self> {
         let origin = folder.origin;
         let standing = match folder.trust {
             Trust::AsTheBinary => Standing::AsTheBinary,
             Trust::Pins | Trust::Word => Standing::Unpinned,
         };
-        let state = State::of(&file);
+        let state = State::of(file);
         if matches!(state, State::Broken(InspectError::NoManifest)) {
             if origin != Origin::Binary {
                 tracing::debug!(file = %file.display(), "not a plugin: the library has no manifest");
@@ -249,7 +259,7 @@ impl Entry {
             return None;
         }
         let names = state.inspected().map(|inspected| holding(inspected.manifest.names())).unwrap_or_default();
-        Some(Self { file, origin, standing, state, names })
+        Some(Self { file: file.to_owned(), origin, standing, state, names })
     }
 
     /// The copy of a pinned plugin. What the pin says of names is believed, not what the file says: it may be altered.
@@ -269,17 +279,19 @@ impl Entry {
     fn usable(&self, name: &str) -> Result<&Inspected, FindError> {
         match &self.state {
             State::Fits(inspected) => Ok(inspected),
-            State::Incompatible(_, why) => Err(incompatible(name, &self.file, why.clone())),
+            State::Incompatible(inspected, why) => {
+                Err(incompatible(name, &self.file, &inspected.manifest, why.clone()))
+            }
             State::Broken(error) => Err(unreadable(name, &self.file, error)),
         }
     }
+}
 
-    /// Whether the file's name is that of a plugin: `issue_debt` fits `libhost_issue_debt.so`.
-    fn is_called(&self, wanted: &str) -> bool {
-        let stem = self.file.file_stem().map(|stem| folded(&stem.to_string_lossy())).unwrap_or_default();
-        let stem = stem.strip_prefix("lib").unwrap_or(&stem);
-        stem == wanted || stem.strip_suffix(wanted).is_some_and(|before| before.ends_with('-'))
-    }
+/// Whether the file's name is that of a plugin: `issue_debt` fits `libhost_issue_debt.so`.
+fn is_called(file: &Path, wanted: &str) -> bool {
+    let stem = file.file_stem().map(|stem| folded(&stem.to_string_lossy())).unwrap_or_default();
+    let stem = stem.strip_prefix("lib").unwrap_or(&stem);
+    stem == wanted || stem.strip_suffix(wanted).is_some_and(|before| before.ends_with('-'))
 }
 
 impl Entry {

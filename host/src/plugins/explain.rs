@@ -34,8 +34,9 @@ fn place(error: &AbiInstabilityError) -> String {
         Step::Field(field) => field.name(),
         Step::Function(function) => function.name.as_str(),
     });
-    let mut steps: Vec<_> =
-        steps.filter(|step| !INNER.contains(step) && !step.starts_with(|c: char| c.is_ascii_digit())).collect();
+    let mut steps: Vec<_> = steps
+        .filter(|step| !INNER.contains(step) && step.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+        .collect();
     steps.dedup();
     if steps.is_empty() { String::new() } else { format!("{}: ", steps.join(" > ")) }
 }

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::compat::Incompatible;
-use super::manifest::InspectError;
+use super::compat::{Built, Incompatible, built_unknown};
+use super::manifest::{InspectError, Manifest};
 use crate::reasons::Fatal;
 
 /// Why a name leads to no plugin.
@@ -38,7 +38,7 @@ pub enum FindError {
         why: String,
     },
     /// The file that should serve it cannot be read.
-    #[error("plugin {name} at {}: {why}", file.display())]
+    #[error("plugin {name} at {}: {why} ({})", file.display(), built_unknown())]
     Unreadable {
         /// The name that was asked for.
         name: String,
@@ -48,7 +48,7 @@ pub enum FindError {
         why: String,
     },
     /// It was built for another host.
-    #[error("plugin {name} at {}: {why}", file.display())]
+    #[error("plugin {name} at {}: {why} ({built})", file.display())]
     Incompatible {
         /// The name that was asked for.
         name: String,
@@ -56,6 +56,8 @@ pub enum FindError {
         file: PathBuf,
         /// What does not fit.
         why: Box<Incompatible>,
+        /// What it was built for.
+        built: Box<Built>,
     },
 }
 
@@ -88,6 +90,7 @@ pub(super) fn unreadable(name: &str, file: &Path, error: &InspectError) -> FindE
 }
 
 /// Why `file` cannot serve `name`: it was built for another host.
-pub(super) fn incompatible(name: &str, file: &Path, why: Incompatible) -> FindError {
-    FindError::Incompatible { name: name.to_owned(), file: file.to_owned(), why: Box::new(why) }
+pub(super) fn incompatible(name: &str, file: &Path, manifest: &Manifest, why: Incompatible) -> FindError {
+    let built = Box::new(Built::of(manifest));
+    FindError::Incompatible { name: name.to_owned(), file: file.to_owned(), why: Box::new(why), built }
 }

@@ -54,7 +54,7 @@ impl Image {
         }
         let inspected = bytes.inspected.and_then(|found| found.ok_or(InspectError::NoManifest));
         let inspected = inspected.map_err(|error| unreadable(name, file, &error))?;
-        compat::fits(&inspected.manifest).map_err(|why| incompatible(name, file, why))?;
+        compat::fits(&inspected.manifest).map_err(|why| incompatible(name, file, &inspected.manifest, why))?;
         Ok(Self { path: bytes.path, file: file.to_owned(), inspected })
     }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use plugin_api::rules::time::Timestamp;
 
-use super::compat::{self, Incompatible};
+use super::compat::{self, Built, Incompatible};
 use super::discover::{Registry, folded};
 use super::library::{Library, LibraryError};
 use super::pins::{Fingerprint, LOCK_FILE, Pin, Pins, PinsError, STORE, copy_of};
@@ -65,12 +65,14 @@ pub enum InstallError {
     #[error(transparent)]
     Library(#[from] LibraryError),
     /// It was built for another host.
-    #[error("{}: {why}", file.display())]
+    #[error("{}: {why} ({built})", file.display())]
     Incompatible {
         /// The file.
         file: PathBuf,
         /// What does not fit.
         why: Incompatible,
+        /// What it was built for.
+        built: Box<Built>,
     },
     /// Its manifest lists no name, so nothing could ever be asked of it.
     #[error("{}: its manifest lists no name; name its kinds or organs in the export_plugin! macro", .0.display())]
@@ -162,8 +164,10 @@ impl Installed {
     /// [`InstallError`]; before [`InstallError::Write`] nothing was changed.
     pub fn add(&self, file: &Path, taken: Taken, now: &dyn Fn() -> Timestamp) -> Result<Added, InstallError> {
         let library = Library::read(file)?;
-        compat::fits(&library.inspected.manifest)
-            .map_err(|why| InstallError::Incompatible { file: file.to_owned(), why })?;
+        compat::fits(&library.inspected.manifest).map_err(|why| {
+            let built = Box::new(Built::of(&library.inspected.manifest));
+            InstallError::Incompatible { file: file.to_owned(), why, built }
+        })?;
         let pin = pin(&library);
         if pin.names.is_empty() {
             return Err(InstallError::Nameless(file.to_owned()));

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 
+use super::compat::built_unknown;
 use super::manifest::{InspectError, Inspected, inspect_in};
 use super::pins::Fingerprint;
 use crate::reasons::Fatal;
@@ -23,7 +24,7 @@ pub struct Library {
 
 /// A file that is no plugin, or cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {why}", file.display())]
+#[error("{}: {why} ({})", file.display(), built_unknown())]
 pub struct LibraryError {
     /// The file.
     pub file: PathBuf,

@@ -18,7 +18,7 @@ use plugin_api::{KindDeclaration, contract};
 use semver::Version;
 use serde::de::DeserializeOwned;
 
-use super::compat::{self, Incompatible};
+use super::compat::{self, Built, Incompatible};
 use super::explain::{Interface, explain};
 use super::image::Image;
 use super::log::host_api;
@@ -36,14 +36,7 @@ pub struct Plugin {
 
 /// Why a plugin cannot be loaded or opened.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "plugin {} at {}: {kind} (built for contract {} by {}; this host speaks {})",
-    plugin.package,
-    file.display(),
-    plugin.contract,
-    plugin.rustc,
-    contract::VERSION
-)]
+#[error("plugin {} at {}: {kind} ({})", plugin.kinds.join(", "), file.display(), Built::of(plugin))]
 pub struct LoadError {
     plugin: Box<Manifest>,
     file: PathBuf,
@@ -99,7 +92,12 @@ pub enum LoadErrorKind {
 }
 
 fn tls_hint(static_tls: bool) -> &'static str {
-    if static_tls { "; it asks for static TLS, of which a running process has little: build it without" } else { "" }
+    if static_tls {
+        "; it asks for static TLS, of which a running process has little: build it with another TLS model (an allocator \
+         has a feature for that), or start the host with GLIBC_TUNABLES=glibc.rtld.optional_static_tls=65536"
+    } else {
+        ""
+    }
 }
 
 impl LoadError {
@@ -208,7 +206,8 @@ fn open(image: &Image) -> Result<Plugin, LoadErrorKind> {
     let module = module.map_err(|error| LoadErrorKind::Failed {
         call: "its constructor",
         code: "panic".to_owned(),
-        message: error.to_string(),
+        // The library's text stands between line breaks.
+        message: error.to_string().trim().to_owned(),
     })?;
     (module.init())(host_api(&manifest.package)).into_result().map_err(|failure| failed("init", failure))?;
     let (declarations, organs) = (kinds(module, manifest)?, organs(module, manifest)?);

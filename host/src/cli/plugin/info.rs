@@ -11,7 +11,7 @@ use crate::cli::kinds;
 use crate::cli::outcome::{CommandError, Outcome};
 use crate::cli::ui::Ui;
 use crate::ledger::fatal::FatalError;
-use crate::plugins::compat;
+use crate::plugins::compat::{self, Built};
 use crate::plugins::facts::{Facts, facts};
 use crate::plugins::library::Library;
 use crate::plugins::manifest::Manifest;
@@ -38,7 +38,9 @@ pub(super) fn run(plugin: &str, global: &Global, json: bool, ui: &Ui) -> Result<
     }
     match verdict {
         Ok(()) => Ok(Outcome::OK),
-        Err(why) => Err(Fatal::PluginIncompatible.with(format!("{}: {why}", file.display())).into()),
+        Err(why) => {
+            Err(Fatal::PluginIncompatible.with(format!("{}: {why} ({})", file.display(), Built::of(manifest))).into())
+        }
     }
 }
 
