@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use plugin_api::contract;
+
 use crate::build;
 use crate::world::{World, file_name};
 
@@ -31,6 +33,7 @@ fn check(bytes: &[u8], code: &str, words: &[&str]) {
     for word in [file.to_str().expect("UTF-8")].iter().chain(words) {
         assert!(text.contains(word), "{word} is not in: {text}");
     }
+    assert!(text.contains("built for") && text.contains(&format!("this host speaks {}", contract::VERSION)), "{text}");
     assert!(!text.contains('\n'), "{text}");
     world.kind("garden");
 }
@@ -78,10 +81,23 @@ fn another_major_is_refused_with_both_versions() {
 }
 
 #[test]
-fn a_plugin_that_aborts_on_a_panic_is_refused() {
+fn another_crossing_is_refused() {
     let mut bytes = shelf();
-    replace(&mut bytes, r#""panic":"unwind""#, r#""panic":"abort.""#);
-    check(&bytes, "PLUGIN_INCOMPATIBLE", &["its first panic would end the host"]);
+    replace(&mut bytes, r#""abi":"abi_stable-0.11""#, r#""abi":"abi_stable-0.99""#);
+    check(
+        &bytes,
+        "PLUGIN_INCOMPATIBLE",
+        &["it crosses by abi_stable-0.99, this host by abi_stable-0.11; build it with a host-plugin-api that has"],
+    );
+}
+
+#[test]
+fn another_target_is_refused() {
+    let mut bytes = shelf();
+    let (here, other) = (contract::TARGET, contract::TARGET.replace(|letter: char| letter != '-', "x"));
+    replace(&mut bytes, &format!(r#""target":"{here}""#), &format!(r#""target":"{other}""#));
+    let text = format!("it was built for {other}, this host for {here}; build it for {here}");
+    check(&bytes, "PLUGIN_INCOMPATIBLE", &[&text]);
 }
 
 #[test]

@@ -1,148 +1,187 @@
-//! Plugins built against a contract that was changed, in a copy of the workspace's part that they need.
+//! Both directions of a minor version, with really built binaries: today's host and one of the next minor, plugins for
+//! both, two plugins whose extensions differ; each from several builds.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use host::ledger::kind::Kind as _;
 use plugin_api::{Counts, LedgerView};
-use tempfile::TempDir;
 
-use crate::build::{library, workspace};
-use crate::world::{World, file_name};
+use crate::contracts::{Build, Contract, Edit, next_minor, nightly, ours};
+use crate::world::{World, file_name, lines, redacted};
 
-/// A change to a file of the contract: file, text, new text.
-type Change = (&'static str, &'static str, &'static str);
+/// Today's contract.
+pub(crate) const SAME: Contract = Contract { name: "same", version: ours, plugin: "shelf", edits: &[] };
 
-/// The shelf, built against the contract after these changes. Under a name of its own, because cargo puts libraries of
-/// one name into one file, and tests run side by side.
-fn changed(name: &str, changes: &[Change]) -> (TempDir, PathBuf) {
-    let scratch = TempDir::new().expect("a temporary folder");
-    let (root, sources) = (scratch.path(), scratch.path().join(name));
-    for folder in ["plugin-api", "tests/bad_plugins/shelf"] {
-        copy(&workspace().join(folder), &sources.join(folder));
-    }
-    write_manifest(root, name);
-    for line in ["test-plugin-garden.workspace = true\n", "test-plugin-shelf.workspace = true\n"] {
-        change(&sources, ("plugin-api/Cargo.toml", line, ""));
-    }
-    let package = format!("test-plugin-{name}");
-    change(&sources, ("tests/bad_plugins/shelf/Cargo.toml", "test-plugin-shelf", &package));
-    for one in changes {
-        change(&sources, *one);
-    }
-    let file = library(root, &package);
-    (scratch, file)
-}
+/// The next minor: a field more at the end of both structs that may grow, and a method more. Its host says what it reads.
+pub(crate) const NEWER: Contract = Contract {
+    name: "next",
+    version: next_minor,
+    plugin: "shelf",
+    edits: &[
+        Edit::AtEnd("plugin-api/src/ffi.rs", "pub struct PluginModule {", "    pub extra: u64,\n"),
+        Edit::Behind("plugin-api/src/export.rs", " PluginModule {", " extra: 7,"),
+        Edit::AtEnd("plugin-api/src/ffi.rs", "pub struct HostApi {", "    pub clock: u64,\n"),
+        Edit::Behind("host/src/plugins/log.rs", " HostApi {", " clock: 3,"),
+        Edit::AtEnd(
+            "plugin-api/src/ffi.rs",
+            "pub trait KindObject",
+            "    fn more(&self) -> RResult<u64, FfiError> {\n        RResult::ROk(1)\n    }\n",
+        ),
+        Edit::Replace(
+            "plugin-api/src/log.rs",
+            "    std::panic::set_hook(",
+            "    tracing::warn!(clock = ?host.clock(), \"connected\");\n    std::panic::set_hook(",
+        ),
+        Edit::Replace(
+            "host/src/plugins/load.rs",
+            "    (module.init())(",
+            "    println!(\"extra {:?}\", module.extra());\n    (module.init())(",
+        ),
+        Edit::Replace(
+            "host/src/plugins/kind.rs",
+            "        Ok(Self { object: plugin.open_kind(name)?,",
+            "        println!(\"more {:?}\", plugin.open_kind(name)?.more().into_result().ok());\n        \
+             Ok(Self { object: plugin.open_kind(name)?,",
+        ),
+    ],
+};
 
-/// A workspace of two packages with the profiles and versions of ours, so that what was built once is built.
-///
-/// Their sources lie in a folder named after the test: to cargo, packages of one version at one place in a workspace are
-/// the same, whichever workspace it is.
-fn write_manifest(root: &Path, name: &str) {
-    fs::copy(workspace().join("Cargo.lock"), root.join("Cargo.lock")).expect("copied");
-    let text = fs::read_to_string(workspace().join("Cargo.toml")).expect("read");
-    let (_, rest) = text.split_once("[workspace.package]").expect("the package section");
-    let rest = rest.replace("path = \"plugin-api\"", &format!("path = \"{name}/plugin-api\""));
-    let members = format!("\"{name}/plugin-api\", \"{name}/tests/bad_plugins/shelf\"");
-    let head = format!("[workspace]\nresolver = \"3\"\nmembers = [{members}]\n\n[workspace.package]");
-    write(&root.join("Cargo.toml"), &(head + rest.as_str()));
-}
+/// Another next minor, which was never agreed on with the first.
+const OTHER: Contract = Contract {
+    name: "other",
+    version: next_minor,
+    plugin: "garden",
+    edits: &[
+        Edit::AtEnd("plugin-api/src/ffi.rs", "pub struct PluginModule {", "    pub extra: u32,\n"),
+        Edit::Behind("plugin-api/src/export.rs", " PluginModule {", " extra: 7,"),
+        Edit::AtEnd("plugin-api/src/ffi.rs", "pub struct HostApi {", "    pub speed: u32,\n"),
+        Edit::AtEnd(
+            "plugin-api/src/ffi.rs",
+            "pub trait KindObject",
+            "    fn other(&self, by: u32) -> RResult<u32, FfiError> {\n        RResult::ROk(by)\n    }\n",
+        ),
+    ],
+};
 
-fn change(root: &Path, (file, old, new): (&str, &str, &str)) {
-    let path = root.join(file);
-    let text = fs::read_to_string(&path).expect("read");
-    assert!(text.contains(old), "{old} is not in {file}");
-    write(&path, &text.replacen(old, new, 1));
-}
-
-#[expect(clippy::disallowed_methods, reason = "a source file of a test, not a file of the host")]
-fn write(path: &Path, text: &str) {
-    fs::write(path, text).expect("written");
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("made");
-    for entry in fs::read_dir(from).expect("listed") {
-        let path = entry.expect("an entry").path();
-        let to = to.join(path.file_name().expect("a name"));
-        if path.is_dir() {
-            copy(&path, &to);
-        } else {
-            fs::copy(&path, &to).expect("copied");
-        }
-    }
-}
-
-/// Opens the changed shelf and asks it for a summary; gives its first key, or the refusal.
-fn open(name: &str, changes: &[Change]) -> Result<String, String> {
-    let (_scratch, file) = changed(name, changes);
+/// A folder with the plugins of these contracts, each built so.
+fn world(contracts: &[&Contract], build: Build) -> World {
     let world = World::with(&[]);
-    world.add(&file, &file_name("shelf"));
-    let kind = world.open("shelf").map_err(|error| error.to_string())?;
-    let summary = kind.summary(&LedgerView { rows: &[], counts: Counts::default() });
-    Ok(summary.expect("a summary").remove(0).0)
+    for contract in contracts {
+        world.add(&contract.plugin(build), &file_name(contract.plugin));
+    }
+    world
 }
 
 #[track_caller]
-fn check(name: &str, changes: &[Change], words: &[&str]) {
-    let text = open(name, changes).expect_err("it does not fit");
-    for word in words {
-        assert!(text.contains(word), "{word} is not in: {text}");
+fn check_answers(world: &World, name: &str, first: &str) {
+    let summary = world.kind(name).summary(&LedgerView { rows: &[], counts: Counts::default() });
+    assert_eq!(summary.expect("a summary").remove(0).0, first);
+}
+
+/// What the host of the next minor prints when it opens these kinds one after the other.
+#[track_caller]
+fn newer_host(world: &World, names: &[&str]) -> String {
+    let output = Command::new(NEWER.host()).arg(world.path()).args(names).output().expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    redacted(&String::from_utf8(output.stdout).expect("UTF-8"), world)
+}
+
+fn loads_and_answers(build: Build) {
+    check_answers(&world(&[&SAME], build), "shelf", "total");
+}
+
+fn a_newer_plugin_in_an_older_host(build: Build) {
+    check_answers(&world(&[&NEWER], build), "shelf", "total");
+    let logged = lines();
+    let line = logged.iter().find(|line| line.contains("message=connected")).expect("logged");
+    assert!(line.ends_with(r#"fields={"clock":"None"}"#), "what the host lacks reads as absent: {line}");
+}
+
+fn an_older_plugin_in_a_newer_host(build: Build) {
+    let printed = newer_host(&world(&[&SAME], build), &["shelf"]);
+    assert_eq!(printed, "extra None\nmore Some(1)\nshelf answers: true\n");
+}
+
+fn two_extensions_in_an_older_host(build: Build, order: [(&str, &str); 2]) {
+    let world = world(&[&NEWER, &OTHER], build);
+    for (name, first) in order {
+        check_answers(&world, name, first);
     }
-    assert!(text.len() < 600 && !text.contains('\n'), "{text}");
 }
 
-const MINOR: Change = ("plugin-api/Cargo.toml", "version = \"1.0.0\"", "version = \"1.1.0\"");
+fn two_extensions_in_the_host_of_one(build: Build, order: [&str; 2]) {
+    let printed = newer_host(&world(&[&NEWER, &OTHER], build), &order);
+    let shelf = "extra Some(7)\nmore Some(1)\nshelf answers: true\n";
+    let garden = format!(
+        "garden PLUGIN_INCOMPATIBLE: plugin garden, pond at $DIR/libtest_plugin_garden.so: its types differ from this \
+         host's, although the versions fit: init: field: host \"clock\", plugin \"speed\"; build it again with \
+         host-plugin-api $NEWER (package {}, built for contract $NEWER by $RUSTC; this host speaks $NEWER)\n",
+        OTHER.package(build)
+    );
+    let expected = if order[0] == "shelf" { format!("{shelf}{garden}") } else { format!("{garden}{shelf}") };
+    assert_eq!(printed, expected);
+}
 
-#[test]
-fn a_plugin_of_a_newer_minor_with_more_at_the_end_loads_and_answers() {
-    let module = (
-        "plugin-api/src/ffi.rs",
-        "    pub open_organ: extern \"C\" fn(RStr<'_>) -> RResult<OrganBox, FfiError>,\n",
-        "    pub open_organ: extern \"C\" fn(RStr<'_>) -> RResult<OrganBox, FfiError>,\n    pub extra: u64,\n",
-    );
-    let made = ("plugin-api/src/export.rs", "open_organ: open_organ::<P>,", "open_organ: open_organ::<P>, extra: 7,");
-    let method = (
-        "plugin-api/src/ffi.rs",
-        "    fn verb(&self, call: FfiVerbCall<'_>) -> RResult<RString, FfiError>;\n",
-        "    fn verb(&self, call: FfiVerbCall<'_>) -> RResult<RString, FfiError>;\n\
-         \n    fn more(&self) -> RResult<u64, FfiError> { RResult::ROk(1) }\n",
-    );
-    let api = (
-        "plugin-api/src/ffi.rs",
-        "    pub log: extern \"C\" fn(FfiEvent<'_>) -> RResult<(), FfiError>,\n",
-        "    pub log: extern \"C\" fn(FfiEvent<'_>) -> RResult<(), FfiError>,\n    pub clock: u64,\n",
-    );
-    assert_eq!(open("newer", &[MINOR, module, made, method, api]), Ok("total".to_owned()));
+macro_rules! builds {
+    ($($module:ident: $build:expr),+ $(,)?) => { $(
+        mod $module {
+            use super::*;
+
+            #[test]
+            fn the_same_contract_loads_and_answers() {
+                loads_and_answers($build);
+            }
+
+            #[test]
+            fn a_newer_plugin_loads_in_an_older_host() {
+                a_newer_plugin_in_an_older_host($build);
+            }
+
+            #[test]
+            fn an_older_plugin_loads_in_a_newer_host() {
+                an_older_plugin_in_a_newer_host($build);
+            }
+
+            #[test]
+            fn two_extensions_load_in_an_older_host() {
+                two_extensions_in_an_older_host($build, [("shelf", "total"), ("garden", "garden")]);
+            }
+
+            #[test]
+            fn two_extensions_load_in_an_older_host_the_other_way_round() {
+                two_extensions_in_an_older_host($build, [("garden", "garden"), ("shelf", "total")]);
+            }
+
+            #[test]
+            fn of_two_extensions_the_wrong_one_is_refused() {
+                two_extensions_in_the_host_of_one($build, ["shelf", "garden"]);
+            }
+
+            #[test]
+            fn of_two_extensions_the_wrong_one_is_refused_the_other_way_round() {
+                two_extensions_in_the_host_of_one($build, ["garden", "shelf"]);
+            }
+        }
+    )+ };
+}
+
+builds! {
+    debug: Build::Debug,
+    release: Build::Release,
+    lto_and_strip: Build::LtoStripped,
+    other_allocator: Build::OtherAllocator,
 }
 
 #[test]
-fn a_changed_type_is_one_line_that_leads_to_it() {
-    let field =
-        ("plugin-api/src/ffi.rs", "    pub actor: RStr<'a>,\n", "    pub actor: RStr<'a>,\n    pub more: u64,\n");
-    check(
-        "wider",
-        &[
-            MINOR,
-            field,
-            (
-                "plugin-api/src/cross.rs",
-                "        actor: observation.actor().into(),\n",
-                "        actor: observation.actor().into(),\n        more: 0,\n",
-            ),
-        ],
-        &[
-            "fit: open_kind > judge > param_1 > observations: size: host 64, plugin 72; build it again with host-plugin-api 1.0.0",
-            "built for contract 1.1.0",
-        ],
-    );
-}
-
-#[test]
-fn another_major_is_refused_by_reading() {
-    check(
-        "major",
-        &[("plugin-api/Cargo.toml", "version = \"1.0.0\"", "version = \"2.0.0\"")],
-        &["it was built for contract 2.0.0, this host speaks 1.0.0"],
-    );
+fn a_plugin_of_another_compiler_loads_and_answers() {
+    if nightly().is_none() {
+        eprintln!("SKIPPED: rustup has no nightly toolchain, so no plugin of another compiler was loaded");
+        return;
+    }
+    // A copy of its own: it takes long, and nobody should wait for it.
+    let contract = Contract { name: "nightly", ..SAME };
+    let world = world(&[&contract], Build::Nightly);
+    let manifest = world.registry().find("shelf").expect("found").inspected.manifest.clone();
+    assert_ne!(manifest.rustc, plugin_api::contract::RUSTC);
+    check_answers(&world, "shelf", "total");
 }

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use host::plugins::{Folder, LoadedKind, Origin, PluginError, Registry, SearchPath, Trust, Unpinned, open_kind};
+use plugin_api::contract;
 use tempfile::TempDir;
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, SubscriberExt as _};
 
 use crate::build;
+use crate::contracts::{next_major, next_minor};
 
 /// A folder of plugins that goes with the test.
 pub(crate) struct World {
@@ -63,6 +65,16 @@ impl World {
     pub(crate) fn kind(&self, name: &str) -> LoadedKind {
         self.open(name).unwrap_or_else(|error| panic!("{error}"))
     }
+}
+
+/// A text without what differs between machines and versions.
+pub(crate) fn redacted(text: &str, world: &World) -> String {
+    let folder = world.path().to_str().expect("UTF-8");
+    text.replace(folder, "$DIR")
+        .replace(contract::RUSTC, "$RUSTC")
+        .replace(&next_major().to_string(), "$MAJOR")
+        .replace(&next_minor().to_string(), "$NEWER")
+        .replace(contract::VERSION, "$HOST")
 }
 
 /// Name of a plugin's library.
