@@ -12,7 +12,7 @@ use abi_stable::StableAbi;
 use abi_stable::abi_stability::abi_checking::{CheckingGlobals, check_layout_compatibility_with_globals};
 use abi_stable::library::{AbiHeaderRef, LibHeader, RootModule};
 use abi_stable::std_types::RStr;
-use plugin_api::ffi::{FfiError, KindBox, OrganBox, PluginModule_Ref};
+use plugin_api::ffi::{FfiError, HostApi_Ref, KindBox, OrganBox, PluginModule_Ref};
 use plugin_api::organ::OrganDeclaration;
 use plugin_api::{KindDeclaration, contract};
 use semver::Version;
@@ -36,7 +36,7 @@ pub struct Plugin {
 
 /// Why a plugin cannot be loaded or opened.
 #[derive(Debug, thiserror::Error)]
-#[error("plugin {} at {}: {kind} ({})", plugin.kinds.join(", "), file.display(), Built::of(plugin))]
+#[error("plugin {} at {}: {kind} ({})", plugin.names().join(", "), file.display(), Built::of(plugin))]
 pub struct LoadError {
     plugin: Box<Manifest>,
     file: PathBuf,
@@ -122,7 +122,21 @@ impl Plugin {
     /// # Errors
     /// [`LoadError`]; the library stays in the process even then.
     pub fn load(image: &Image) -> Result<Self, LoadError> {
-        open(image).map_err(|kind| error(image.file(), &image.inspected().manifest, kind))
+        Self::load_with(image, host_api)
+    }
+
+    /// The same, where its events go elsewhere: `api` is given the name of its package.
+    ///
+    /// # Errors
+    /// [`LoadError`]; the library stays in the process even then.
+    pub(super) fn load_with(image: &Image, api: impl FnOnce(&str) -> HostApi_Ref) -> Result<Self, LoadError> {
+        open(image, api).map_err(|kind| error(image.file(), &image.inspected().manifest, kind))
+    }
+
+    /// What it says of itself.
+    #[must_use]
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
     }
 
     /// Path of the library.
@@ -196,7 +210,7 @@ fn failed(call: &'static str, failure: FfiError) -> LoadErrorKind {
     LoadErrorKind::Failed { call, code: failure.code.into(), message: failure.message.into() }
 }
 
-fn open(image: &Image) -> Result<Plugin, LoadErrorKind> {
+fn open(image: &Image, api: impl FnOnce(&str) -> HostApi_Ref) -> Result<Plugin, LoadErrorKind> {
     let manifest = &image.inspected().manifest;
     let header = header(image.path(), image.inspected())?;
     check_layout(header, manifest)?;
@@ -209,7 +223,7 @@ fn open(image: &Image) -> Result<Plugin, LoadErrorKind> {
         // The library's text stands between line breaks.
         message: error.to_string().trim().to_owned(),
     })?;
-    (module.init())(host_api(&manifest.package)).into_result().map_err(|failure| failed("init", failure))?;
+    (module.init())(api(&manifest.package)).into_result().map_err(|failure| failed("init", failure))?;
     let (declarations, organs) = (kinds(module, manifest)?, organs(module, manifest)?);
     Ok(Plugin { module, manifest: manifest.clone(), file: image.file().to_owned(), declarations, organs })
 }

@@ -14,25 +14,38 @@ use tracing::level_filters::LevelFilter;
 
 /// What the plugin of this name is given. Lives as long as the process, as the plugin does.
 pub(super) fn host_api(plugin: &str) -> HostApi_Ref {
+    host_api_to(plugin, max_level(), receive)
+}
+
+/// Most verbose level that anyone listens to, as it crosses.
+pub(super) fn max_level() -> u32 {
+    filter_number(LevelFilter::current())
+}
+
+/// The same with another receiver: a worker sends the events on.
+pub(super) fn host_api_to(
+    plugin: &str,
+    max_level: u32,
+    log: extern "C" fn(FfiEvent<'_>) -> RResult<(), FfiError>,
+) -> HostApi_Ref {
     let plugin: &'static str = Box::leak(plugin.into());
-    HostApi {
-        plugin: RStr::from(plugin),
-        instance: instance(),
-        max_level: filter_number(LevelFilter::current()),
-        log: receive,
-    }
-    .leak_into_prefix()
+    HostApi { plugin: RStr::from(plugin), instance: instance(), max_level, log }.leak_into_prefix()
 }
 
 /// Guarded, because an unwind out of a callback would end the process.
 extern "C" fn receive(event: FfiEvent<'_>) -> RResult<(), FfiError> {
-    let outcome = guard(|| {
-        let number = event.level;
-        let level = level(number).ok_or_else(|| Failure::new("log", format!("there is no level {number}")))?;
-        emit(level, &event);
-        Ok(())
-    });
-    outcome.map_err(FfiError::from).into()
+    guard(|| replay(&event)).map_err(FfiError::from).into()
+}
+
+/// Takes one event into the log of this process.
+///
+/// # Errors
+/// Code `log` when there is no such level.
+pub(super) fn replay(event: &FfiEvent<'_>) -> Result<(), Failure> {
+    let number = event.level;
+    let level = level(number).ok_or_else(|| Failure::new("log", format!("there is no level {number}")))?;
+    emit(level, event);
+    Ok(())
 }
 
 fn emit(level: Level, event: &FfiEvent<'_>) {

@@ -100,6 +100,40 @@ pub struct Opened<'r> {
     pub file: &'r Path,
 }
 
+/// An organ that was found and may be loaded. None of its code was run.
+pub struct FoundOrgan<'r> {
+    /// Its plugin's bytes, for workers.
+    pub image: Image,
+    /// Its declared name.
+    pub name: String,
+    /// What lets its plugin be loaded.
+    pub standing: &'r Standing,
+    /// The plugin's file.
+    pub file: &'r Path,
+}
+
+/// Finds the plugin that serves the organ `name`, and takes the bytes that workers load.
+///
+/// # Errors
+/// [`PluginError`], with everything a person needs to mend it.
+pub fn find_organ<'r>(registry: &'r Registry, name: &str, unpinned: Unpinned) -> Result<FoundOrgan<'r>, PluginError> {
+    let Claimant { entry, name } = registry.claimant(name)?;
+    let image = match (&entry.standing, unpinned) {
+        (Standing::Pinned(pin, _), _) => Image::of_organ(&entry.file, Some(pin), name)?,
+        (Standing::AsTheBinary, _) | (Standing::Unpinned, Unpinned::Allow) => {
+            registry.find(name)?;
+            Image::of_organ(&entry.file, None, name)?
+        }
+        (Standing::Unpinned, Unpinned::Refuse) => {
+            // What does not fit is said first: a pin would not help.
+            registry.find(name)?;
+            let (file, kind) = (entry.file.clone(), TrustErrorKind::Unpinned(entry.file.clone()));
+            return Err(TrustError { name: name.to_owned(), file, kind }.into());
+        }
+    };
+    Ok(FoundOrgan { image, name: name.to_owned(), standing: &entry.standing, file: &entry.file })
+}
+
 /// Finds the plugin that serves `name`, loads it and opens the kind.
 ///
 /// # Errors

@@ -142,11 +142,15 @@ fn a_panic_in_init_is_a_failure() {
             "guard(|| { log::connect(host)?; panic!(\"in init\") })",
         )],
     };
+    let source = include_str!("../../../plugin-api/src/export.rs");
+    let line = source.lines().position(|line| line.contains("guard(|| log::connect(host))")).expect("the call") + 1;
     check(
         &contract,
-        "PLUGIN_FAILED: plugin shelf at $DIR/libtest_plugin_shelf.so: it failed in init: panicked at \
-         init/plugin-api/src/export.rs:71:37: in init (panic); report this to its author (package \
-         test-plugin-init, built for contract $HOST by $RUSTC; this host speaks $HOST)",
+        &format!(
+            "PLUGIN_FAILED: plugin shelf at $DIR/libtest_plugin_shelf.so: it failed in init: panicked at \
+             init/plugin-api/src/export.rs:{line}:37: in init (panic); report this to its author (package \
+             test-plugin-init, built for contract $HOST by $RUSTC; this host speaks $HOST)"
+        ),
     );
 }
 

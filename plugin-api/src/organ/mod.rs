@@ -83,7 +83,7 @@ pub trait Session: Send + 'static {
 
 /// What a session is opened for. A unit fits into it when capability and authority are the same and what it may see is
 /// a part of `visible`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opening {
     /// `<organ>@<SHA-256 of the plugin>`
     pub capability: String,

@@ -127,7 +127,11 @@ mod tests {
             match self.wrong {
                 Wrong::NormalisesAgain => Ok(Value::from(format!("{text}!"))),
                 Wrong::JudgesByCount if calls % 2 == 1 => Err(Refusal::invalid_value("not today")),
-                _ => Ok(Value::string(text)),
+                Wrong::Nothing
+                | Wrong::SummaryCounts
+                | Wrong::SummaryPanicsOnNoRows
+                | Wrong::StatusIsLong
+                | Wrong::JudgesByCount => Ok(Value::string(text)),
             }
         }
 

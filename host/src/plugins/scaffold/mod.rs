@@ -14,7 +14,7 @@ use super::pins::Role;
 /// The contract, as this host was built with it.
 static CONTRACT: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../plugin-api");
 /// The workspace that the contract belongs to: versions of its dependencies.
-const WORKSPACE: &str = include_str!("../../../../Cargo.toml");
+const WORKSPACE: &str = include_str!(env!("HOST_WORKSPACE_MANIFEST"));
 /// The template of a kind.
 const KIND: &str = include_str!("kind.txt");
 /// The template of an organ.

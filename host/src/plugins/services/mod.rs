@@ -2,13 +2,37 @@
 //!
 //! Every answer is measured against what the organ's declaration and its run allow; what was not granted is refused
 //! before anything happens. Tokens, state and programs never enter the worker.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`session`] | [`HostServices`]: which question goes where |
+//! | [`outside`] | clock, waits, environment and disk as the services reach them; tests script these |
+//! | `file`, `output`, `state`, `lock`, `program` | one service each |
+//! | [`tree`] | the end of a program and of all that it started |
 
+mod bounds;
 mod cancel;
+mod deferred;
+mod failure;
+mod file;
+mod key;
+mod lock;
+mod output;
+pub mod outside;
+mod program;
+pub mod session;
+mod state;
+#[cfg(test)]
+mod testing;
+pub mod tree;
 
 use std::time::Instant;
 
-pub use cancel::Cancel;
+pub use cancel::{Cancel, Told};
+pub use deferred::Deferred;
+pub use outside::Outside;
 use plugin_api::Failure;
+pub use session::{Grants, HostServices};
 
 /// Answers the questions of one session.
 pub trait Services: Send + Sync {

@@ -165,6 +165,20 @@ pub struct Ready {
     pub confinement: Confinement,
 }
 
+impl Ready {
+    /// What is known before a worker has said anything.
+    pub(super) fn unknown() -> Self {
+        Self {
+            protocol: 0,
+            nonce: String::new(),
+            contract: String::new(),
+            sha256: String::new(),
+            declaration: OrganDeclaration::default(),
+            confinement: Confinement::default(),
+        }
+    }
+}
+
 /// How far the system confines a worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
