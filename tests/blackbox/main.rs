@@ -16,6 +16,7 @@ mod faults;
 mod fold;
 mod init;
 mod laws;
+mod organs;
 mod pages;
 mod plugins;
 mod reading;

@@ -53,8 +53,11 @@ fn run_alone_has_a_help_text_too() {
     for arguments in [vec!["run", "--help"], vec!["run", "-h"], vec!["run", "--color", "never", "--help"]] {
         let out = world.host(&arguments).succeeds();
         assert!(out.stdout().contains("Usage: host run"), "{out}");
-        assert!(out.stdout().contains("Ledgers found:\n  issue-debt\n  gpu-reservation\n"), "{out}");
-        assert!(out.stdout().contains("host run <ledger> --help"), "{out}");
+        assert!(
+            out.stdout().contains("Ledgers found:\n  issue-debt\n  gpu-reservation\n\nOrgans found:\n  command\n"),
+            "{out}"
+        );
+        assert!(out.stdout().contains("host run <name> --help"), "{out}");
         assert_eq!(out.stderr(), "");
     }
 }
@@ -62,7 +65,7 @@ fn run_alone_has_a_help_text_too() {
 #[test]
 fn run_without_a_ledger_is_a_usage_error_that_says_which_there_are() {
     let out = World::new().host(["run"]).misused();
-    assert!(out.stderr().contains("issue-debt") && out.stderr().contains("host run <ledger> --help"), "{out}");
+    assert!(out.stderr().contains("issue-debt") && out.stderr().contains("host run <name> --help"), "{out}");
 }
 
 #[test]
@@ -76,7 +79,7 @@ fn run_with_help_and_without_any_plugin_says_where_it_looked() {
     let out = std::process::Command::new(&alone).args(["run", "--help"]).env_clear().output().unwrap();
     let page = String::from_utf8(out.stdout).unwrap();
     assert_eq!(out.status.code(), Some(0), "{page}");
-    assert!(page.contains("No ledger was found") && page.contains(&world.path("alone")), "{page}");
+    assert!(page.contains("No ledger and no organ was found") && page.contains(&world.path("alone")), "{page}");
 }
 
 #[test]

@@ -44,17 +44,32 @@ pub fn repository() -> &'static Path {
     tests.parent().unwrap_or(tests)
 }
 
+/// The folder of all builds.
+///
+/// # Panics
+/// When the test stands in none.
+#[must_use]
+#[track_caller]
+pub fn target() -> PathBuf {
+    match profile().map(|profile| profile.parent().map(Path::to_owned)) {
+        Ok(Some(target)) => target,
+        Ok(None) => panic!("the test stands in no target folder"),
+        Err(why) => panic!("{why}"),
+    }
+}
+
 /// An artifact's file and the folders whose sources go into it.
 struct Artifact {
     file: String,
     sources: &'static [&'static str],
 }
 
-fn expected() -> [Artifact; 3] {
+fn expected() -> [Artifact; 4] {
     let library = |name: &str| format!("{DLL_PREFIX}{name}{DLL_SUFFIX}");
     [
         Artifact { file: format!("host{}", std::env::consts::EXE_SUFFIX), sources: &["host/src", "plugin-api/src"] },
         Artifact { file: library("host_issue_debt"), sources: &["plugins/issue-debt/src", "plugin-api/src"] },
+        Artifact { file: library("host_command"), sources: &["plugins/command/src", "plugin-api/src"] },
         Artifact { file: library("host_gpu_reservation"), sources: &["plugins/gpu-reservation/src", "plugin-api/src"] },
     ]
 }

@@ -100,12 +100,12 @@ pub(super) enum ColorWhen {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Run a verb of a ledger: init, append, reduce, spool, show, history, verify, and the verbs of its kind
+    /// Run a verb of a ledger (init, append, reduce, spool, show, history, verify and those of its kind), or an organ
     #[command(disable_help_flag = true)]
     Run {
-        /// Name of the ledger; `-` and `_` are the same
+        /// Name of the ledger or organ; `-` and `_` are the same
         name: Option<String>,
-        /// The verb and its flags; `host run <ledger> --help` lists them
+        /// The verb and its flags; `host run <name> --help` lists them
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "VERB")]
         args: Vec<OsString>,
         /// Print help: without a ledger which there are, behind a ledger its verbs
@@ -113,7 +113,7 @@ pub(super) enum Command {
         #[arg(short, long)]
         help: bool,
     },
-    /// List, inspect, add, remove and verify plugins; runs none of their code
+    /// List, inspect, add, remove, verify, write and test plugins; only `test` runs their code
     #[command(subcommand)]
     Plugin(PluginVerb),
     /// Explain a rejection reason or an error code; without a code, list them all
@@ -124,6 +124,9 @@ pub(super) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// The process in which an organ runs; started by the host
+    #[command(hide = true)]
+    Worker,
     /// Print the completion script of a shell
     Completions {
         /// Which shell

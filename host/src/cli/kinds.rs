@@ -6,7 +6,9 @@ use super::ui::Ui;
 use crate::ledger::fatal::FatalError;
 use crate::ledger::kind::Kind as _;
 use crate::plugins::pins::Role;
-use crate::plugins::{Claim, LoadedKind, PluginError, Registry, SearchPath, Standing, Unpinned, open_kind};
+use crate::plugins::{
+    Claim, FoundOrgan, LoadedKind, PluginError, Registry, SearchPath, Standing, Unpinned, find_organ, open_kind,
+};
 use crate::reasons;
 
 /// Kinds that stand first wherever kinds are listed (L 1); the others follow by name.
@@ -47,6 +49,22 @@ impl<'u> Kinds<'u> {
         let declared = opened.kind.declaration();
         tracing::info!(kind = %declared.name, version = %declared.version, "plugin loaded");
         Ok(opened.kind)
+    }
+
+    /// The organ of this name, ready for workers. One that is not pinned is a warning.
+    pub(super) fn find_organ(&self, name: &str) -> Result<FoundOrgan<'_>, FatalError> {
+        let found = find_organ(&self.registry, name, self.unpinned).map_err(|error| refused(&error))?;
+        if *found.standing == Standing::Unpinned {
+            let file = found.file.display();
+            self.ui
+                .warn_at_end(format!("plugin_unpinned: {name} at {file} is not pinned; its code was run all the same"));
+        }
+        Ok(found)
+    }
+
+    /// What the plugin that serves `name` is for; `None` when nobody serves it, or nobody can tell.
+    pub(super) fn role(&self, name: &str) -> Option<Role> {
+        self.registry.claimant(name).ok().and_then(|claimant| claimant.entry.role())
     }
 
     /// Names of the kinds that there are, as far as manifests tell, in listing order.

@@ -5,6 +5,7 @@ mod explain;
 mod kinds;
 mod ledger;
 mod logging;
+mod organ;
 pub mod outcome;
 mod plugin;
 mod ui;
@@ -17,6 +18,8 @@ use clap::{CommandFactory as _, Parser as _};
 use self::args::{Cli, Command, Global};
 use self::outcome::{CommandError, Outcome};
 use self::ui::Ui;
+use crate::plugins::worker::serve;
+use crate::reasons::Fatal;
 
 /// Parses the arguments, runs the command and renders its end.
 #[must_use]
@@ -39,6 +42,7 @@ fn run(command: Command, global: &Global, ui: &Ui) -> Result<Outcome, CommandErr
             let args: Vec<OsString> = help.into_iter().chain(args).collect();
             ledger::run(name.as_deref(), &args, global, ui)
         }
+        Command::Worker => worker(),
         Command::Plugin(verb) => plugin::run(verb, global, ui),
         Command::Explain { code, json } => {
             explain::run(ui, code.as_deref(), json, &kinds::own_reasons(global, ui, code.as_deref()))
@@ -57,6 +61,12 @@ fn run(command: Command, global: &Global, ui: &Ui) -> Result<Outcome, CommandErr
             Ok(Outcome::OK)
         }
     }
+}
+
+/// Becomes the process in which an organ runs.
+fn worker() -> Result<Outcome, CommandError> {
+    serve::serve().map_err(|error| Fatal::MissingInput.of(&error))?;
+    Ok(Outcome::OK)
 }
 
 /// The whole command line, or one command of it under the name that the page of the whole refers to.

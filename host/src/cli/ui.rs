@@ -62,6 +62,19 @@ impl Ui {
         self.data(&out)
     }
 
+    /// Prints JSON that is text already, on one line, escaped as in [`Self::json`].
+    ///
+    /// # Errors
+    /// [`CommandError::Output`].
+    pub(super) fn json_text(&self, text: &str) -> Result<(), CommandError> {
+        let mut out = String::with_capacity(text.len() + 1);
+        for c in text.chars() {
+            if is_hostile(c) { out.push_str(&format!("\\u{:04x}", u32::from(c))) } else { out.push(c) }
+        }
+        out.push('\n');
+        self.data(&out)
+    }
+
     /// Prints a page for a person, its styles as the flags and the terminal allow. Nothing else may hold controls.
     ///
     /// # Errors

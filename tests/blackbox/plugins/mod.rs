@@ -1,6 +1,7 @@
 //! The operator's side of plugins: what is listed and shown, what is pinned, what is loaded (DECISIONS 7.3, 7.4).
 
 mod adding;
+mod authors;
 mod listing;
 mod loading;
 

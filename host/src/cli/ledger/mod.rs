@@ -18,10 +18,12 @@ use plugin_api::KindDeclaration;
 
 use super::args::{Cli, Global, LedgerVerb};
 use super::kinds::Kinds;
+use super::organ;
 use super::outcome::{CommandError, Outcome};
 use super::ui::Ui;
 use crate::ledger::kind::Kind as _;
 use crate::ledger::shape::Shape;
+use crate::plugins::pins::Role;
 use crate::reasons::Fatal;
 use crate::store::Disk;
 
@@ -49,6 +51,9 @@ pub(super) fn run(name: Option<&str>, args: &[OsString], global: &Global, ui: &U
     let Some(name) = name else {
         return if args.is_empty() { Err(usage(&kinds).into()) } else { help(&kinds, ui) };
     };
+    if kinds.role(name) == Some(Role::Organ) {
+        return organ::run(name, args, &kinds, ui);
+    }
     let kind = kinds.open(name)?;
     let shape = Shape::new(&kind);
     let disk = Disk::from_env().map_err(|error| Fatal::WriteFailed.of(&error))?;
@@ -104,7 +109,7 @@ fn help(kinds: &Kinds<'_>, ui: &Ui) -> Result<Outcome, CommandError> {
 
 /// `host run` without a name.
 fn usage(kinds: &Kinds<'_>) -> clap::Error {
-    let message = format!("name a ledger and a verb\n\n{}", found(kinds));
+    let message = format!("name a ledger and a verb, or an organ\n\n{}", found(kinds));
     run_command().error(clap::error::ErrorKind::MissingRequiredArgument, message)
 }
 
@@ -117,15 +122,20 @@ fn run_command() -> clap::Command {
 
 /// Which ledgers can be run, as far as manifests tell, and how to go on.
 fn found(kinds: &Kinds<'_>) -> String {
-    let names = kinds.names();
-    if names.is_empty() {
+    let (names, organs) = (kinds.names(), kinds.served(Role::Organ));
+    if names.is_empty() && organs.is_empty() {
         let folders =
             kinds.registry().searched().iter().map(|searched| format!("  {}\n", searched.folder.path.display()));
         let folders: String = folders.collect();
-        return format!("No ledger was found. Searched, and more with --plugin-dir:\n{folders}");
+        return format!("No ledger and no organ was found. Searched, and more with --plugin-dir:\n{folders}");
     }
-    let names: String = names.iter().map(|name| format!("  {name}\n")).collect();
-    format!(
-        "Ledgers found:\n{names}\nTheir verbs: host run <ledger> --help\nFlags of one: host run <ledger> <verb> --help\n"
-    )
+    let list = |names: Vec<&str>| names.iter().map(|name| format!("  {name}\n")).collect::<String>();
+    let mut text = String::new();
+    if !names.is_empty() {
+        text.push_str(&format!("Ledgers found:\n{}\n", list(names)));
+    }
+    if !organs.is_empty() {
+        text.push_str(&format!("Organs found:\n{}\n", list(organs)));
+    }
+    text + "Verbs of one: host run <name> --help\nFlags of one: host run <name> <verb> --help\n"
 }
